@@ -23,8 +23,8 @@ static int failure(void) {
     return errno > 0 ? -errno : -ASF_NO_ERRNO;
 }
 
-/* One call of a callback: its arguments and its result.  The callback may not return, since the thread may be
- * cancelled or end in it, or an exception may pass through it: asf__cancelled then ends the stream's call. */
+/* One call of a callback: its arguments and its result.  If the thread is cancelled or ends in the callback,
+ * or an exception leaves the callback, asf__cancelled ends the stream's call. */
 struct turn {
     const struct cookie *k;
     struct asf_cios *c;
@@ -104,7 +104,8 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     c->told = offset < 0 ? offset : 0;
     if (offset >= 0)
         return offset;
-    /* As in glibc, a seek to a negative offset succeeds, but no block is read there. */
+    /* As in glibc, a seek to a negative offset succeeds, but SEEK_SET on a readable stream fails without an
+     * errno. */
     return whence == SEEK_SET && !(c->flags & ASF_NO_READS) ? -ASF_NO_ERRNO : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc.h - what stdio needs of the libc that it stands in for: the one header that knows which libc that is.
- * glibc/ and musl/ have each:
+ * libc.h - the parts of stdio that depend on the libc: only this header knows which libc it is.  glibc/ and
+ * musl/ each define:
  *
  *   asf__ours              whether it is a stream of ours, and no wide one
  *   asf__ours_wide         whether it is a wide stream of ours, with buffers of characters
@@ -19,7 +19,7 @@
  *   asf__find_byte         the faster of memchr and ours
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says
  *
- * and the functions whose names begin with asf__libc_: what libc's own code does for a call of ours.
+ * and the functions asf__libc_NAME, which call libc's own code.
  */
 #ifndef ASF_INTERFACES_STDIO_LIBC_H
 #define ASF_INTERFACES_STDIO_LIBC_H

@@ -16,11 +16,12 @@
 struct mode {
     int flags; /* for open() */
     bool append;
-    const char *charset; /* ",ccs=...": a wide stream; or NULL */
+    const char *charset; /* of ",ccs=...", which makes the stream wide; or NULL */
     int flags2;          /* bits for the stream's flags2, which freopen may keep */
 };
 
-/* Finds the letters of a mode wherever they are, as musl does.  An empty mode is one for writing. */
+/* Parses a mode as musl does: the letters after the first may be in any order.  An empty mode opens for
+ * writing. */
 static bool find_letters(const char *text, struct mode *m) {
     if (!strchr("rwa", *text)) {
         errno = EINVAL;
@@ -143,7 +144,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     struct asf_cios *c = new_file(-1, &m); /* first: without memory no file is created or truncated */
     if (!c)
         return NULL;
-    /* This needs a descriptor for a moment; opening the file may take the last one. */
+    /* Before open_path, since this opens a FILE for a moment, and the file may take the last descriptor. */
     bool named = !m.charset || asf__named_conversion(c, m.charset);
     int why = errno;
     int fd = ASF_CLEANUP(not_opened, c, open_path(path, &m));
@@ -173,7 +174,7 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
 GLIBC_NAME(FILE *fopen64(const char *, const char *), fopen)
 
 /* Checks that the descriptor's access mode allows the stream's, and adds O_APPEND to the descriptor.  Stores
- * its flags, if libc asks for them. */
+ * the descriptor's flags in *flags, if libc reads them. */
 static bool fit_descriptor(int fd, const struct mode *m, int *flags) {
     if (!ASF_LIBC(checks_descriptor) && m->flags & O_CLOEXEC)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -230,14 +231,14 @@ static int end_stream(struct asf_cios *c) {
     }
     int rc = asf__cios_close(c);
     if (rc >= 0)
-        return rc; /* or a positive result of a callback */
+        return rc; /* a callback's result may be positive */
     asf__set_errno(rc == ASF_HAS_REGIONS ? -EBUSY : rc);
     return rc == ASF_HAS_REGIONS ? rc : EOF;
 }
 
-/* Seeks to the first byte that is not read.  behind: the unread bytes of the window proper while pushed-back
- * ones are the window.  The descriptor of a short file may never have been looked at; then the place is known
- * from where the descriptor is. */
+/* Seeks to the first unread byte.  behind: the unread bytes of the main window, while the window has
+ * pushed-back bytes.  If the stream has not examined its file (ASF_UNKNOWN), the seek is relative to the
+ * descriptor's offset. */
 static off64_t seek_to_unread(struct asf_cios *c, off64_t behind) {
     if (!c->ops->seek)
         return -ESPIPE;
@@ -247,7 +248,8 @@ static off64_t seek_to_unread(struct asf_cios *c, off64_t behind) {
     return asf__failed(at) ? at : c->ops->seek(c, at - behind, SEEK_SET);
 }
 
-/* Sets the offset to where the program has read, as glibc does since 2.42: other descriptors may share it. */
+/* Sets the descriptor's offset to where the program has read, as glibc does since 2.42: other descriptors may
+ * share the offset. */
 static int give_back_input(struct asf_cios *c) {
     const struct asf_wide *w = c->wide_data;
     bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
@@ -264,7 +266,8 @@ static int give_back_input(struct asf_cios *c) {
     return 0;
 }
 
-/* The part of closing that needs the descriptor: the offset of input, and the output of a wide stream. */
+/* The steps of closing that need an open descriptor: sets the offset of input, and writes a wide stream's
+ * output. */
 static int close_window(struct asf_cios *c) {
     asf__begin_call(c);
     int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
@@ -272,7 +275,7 @@ static int close_window(struct asf_cios *c) {
     return written ? written : left;
 }
 
-/* Frees the object; that of a standard stream is reset instead, and refuses every call. */
+/* Frees the object.  A standard stream's object is reset instead, and then refuses every call. */
 static void free_or_reset(struct asf_cios *c) {
     if (!asf__is_standard(c)) {
         asf__cios_free(c);
@@ -335,13 +338,13 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
     return rc;
 }
 
-/* Closes the old file and sets the stream up on the new one.  The stream stays locked, and keeps its place in
- * libc's chain.  If the thread is cancelled while it opens the file, the stream stays closed.
- * returns  the descriptor or -errno. */
+/* Closes the old file and sets the stream up on the new one.  The stream stays locked and stays in libc's
+ * chain.  If the thread is cancelled while it opens the file, the stream stays closed.  returns  the
+ * descriptor or -errno. */
 static int reopen_file(struct asf_cios *c, const char *path, const struct mode *m, bool valid) {
     int fd = c->fd, buffering = ASF_LIBC(reopens_itself) ? 0 : c->flags & (ASF_UNBUFFERED | ASF_LINE_BUF);
     asf__stdio_start();
-    if (path && c->flags2 & ASF_LINES_AT_FIRST) /* no put of libc's looks at the new file */
+    if (path && c->flags2 & ASF_LINES_AT_FIRST) /* libc does not test the new file for a terminal */
         buffering |= ASF_LINE_BUF;
     asf__flush_stream(c);
     give_back_input(c);
@@ -407,7 +410,7 @@ EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
         asf__flush_stream(c); /* a stream on memory or callbacks is not reopened, as in glibc */
     asf__end_call(c);
     if (r)
-        asf__cios_link(c); /* without the stream's lock: the list's ranks before it */
+        asf__cios_link(c); /* after the stream is unlocked: the list's lock ranks before the stream's */
     return r;
 }
 

@@ -44,8 +44,8 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
     return asf__is_putting(c) && !c->ops->memory_is_the_stream && (asf__pending(c) > 0 || c->queue);
 }
 
-/* Whether the stream has unread input over which a flush of all streams, or the exit, sets back the
- * descriptor's offset. */
+/* Whether the stream has unread input, and a flush of all streams (or the exit) sets the descriptor's offset
+ * back over it. */
 ASF_RACY static bool has_input(const struct asf_cios *c, bool exits) {
     if (exits ? !ASF_LIBC(exit_sets_back) : !ASF_LIBC(flush_all_input))
         return false;
@@ -78,8 +78,8 @@ static bool flush_locked(struct asf_cios *c, void *result) {
     return true;
 }
 
-/* Set while fflush(NULL) calls libc's flush, which calls ours for the exit: our streams have been flushed
- * before, with their locks. */
+/* Set while fflush(NULL) calls libc's flush.  libc's flush calls asf__flush_at_exit, but our streams have
+ * been flushed already, with their locks. */
 static __thread bool done_already;
 
 int asf__flush_all(void) {
@@ -129,7 +129,7 @@ int asf__flush_at_exit(void) {
     return result;
 }
 
-/* Whether to make the stream unbuffered at exit, as libc does, which sets the offset of input to where the
+/* Whether to make the stream unbuffered at exit, as libc does: this sets the descriptor's offset to where the
  * program has read.  libc skips streams that were never used or are unbuffered. */
 ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
     return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_left_to_libc(c) &&
@@ -203,8 +203,8 @@ __attribute__((constructor)) static void start_stdio(void) {
     asf__stdio_start();
 }
 
-/* Gives stdout a buffer that malloc does not know, where libc's is none of malloc's, either: one page more or
- * less makes musl's malloc map and unmap another for each line that a program reads. */
+/* Gives stdout a static buffer if libc's is static, too.  A buffer from malloc would add a page to the heap;
+ * musl's malloc may then map and unmap a page for each line that a program reads. */
 static void use_own_buffer(struct asf_cios *c) {
     static union {
         struct asf_buffer b;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stdio_cios.h - what the files of the stdio interface share: a FILE seen as a CIOS, and the lock around a
- * call.
+ * stdio_cios.h - shared by the files of the stdio interface: a FILE as a CIOS, and the lock around a call.
  */
 #ifndef ASF_INTERFACES_STDIO_CIOS_H
 #define ASF_INTERFACES_STDIO_CIOS_H
@@ -22,10 +21,10 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/race_detector.h"
 
-/* An attribute of functions so short that their speed depends on their place in a cache line. */
+/* For functions so short that their speed depends on their offset in a cache line. */
 #define IN_ONE_LINE __attribute__((aligned(64)))
 
-/* Defines a variadic function; `call` finds the arguments after `format` in `list`, or by `ap`. */
+/* Defines a variadic function; `call` uses the arguments after `format` as the va_list `list`, or as `ap`. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
     int name params;                                                                                         \
     EXPORT int name params {                                                                                 \
@@ -71,8 +70,8 @@ enum {
                   (ASF_LIBC(reads_on) ? ASF_READS_ON : 0) | (ASF_LIBC(cancels) ? 0 : ASF_NOT_CANCELLED)
 };
 
-/* asf__told: the code to tell of a failed call: without an errno where libc refuses so.  flag: ASF_NO_READS
- * or ASF_NO_WRITES, by the direction of the call. */
+/* asf__told: the code that a failed call reports; -ASF_NO_ERRNO if the stream refuses the direction and libc
+ * sets no errno then.  flag: ASF_NO_READS or ASF_NO_WRITES, by the direction of the call. */
 static inline int asf__told(const struct asf_cios *c, int code, int flag) {
     return !ASF_LIBC(refuses_aloud) && code == -EBADF && c->flags & flag ? -ASF_NO_ERRNO : code;
 }
@@ -150,7 +149,7 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-/* Make the stream a byte stream; false when it is a wide one. */
+/* asf__bytes: make an unoriented stream a byte stream; returns false if the stream is wide. */
 static inline bool asf__bytes(struct asf_cios *c) {
     if (c->orientation == 0)
         c->orientation = -1;
@@ -163,7 +162,7 @@ static inline bool asf__bytes(struct asf_cios *c) {
 void asf__stdio_start(void);
 
 /* asf__forget_error: clear the error flag; returns its old value.
- * asf__has_failed: whether an error was met since then; sets the flag again if it was set in `old`. */
+ * asf__has_failed: whether an error occurred since asf__forget_error; sets the flag again if `old` has it. */
 static inline int asf__forget_error(struct asf_cios *c) {
     int old = c->flags & ASF_ERR;
     c->flags &= ~ASF_ERR;
@@ -177,7 +176,7 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
 }
 
 /* asf__underflow: fill an empty read window; returns 0, or EOF: there are no bytes, or an error.
- * asf__uflow: the same, and take a byte: returns it. */
+ * asf__uflow: fill the window, and take and return its first byte; EOF as above. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
 /* asf__show_stdout: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
@@ -190,28 +189,29 @@ int asf__unget(struct asf_cios *c, int ch);
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream.
- * asf__replace_buffer: make p[0..size) the buffer, or if p is NULL have none; false when that fails. */
+ * asf__replace_buffer: make p[0..size) the buffer; p NULL: make the stream unbuffered.  Returns false on
+ * failure. */
 int asf__flush_stream(struct asf_cios *c);
 bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size);
-/* asf__purge: drop what the buffer has of input or output (__fpurge). */
+/* asf__purge: discard buffered input and output (__fpurge). */
 void asf__purge(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
-/* asf__look_as_libc: a new stream gets libc's buffer size; unless an option asks for more, the file of its
- * descriptor is examined only when libc would do so. */
+/* asf__look_as_libc: give a new stream libc's buffer size.  Unless an option asks for more, the stream
+ * examines its descriptor's file only when libc would. */
 void asf__look_as_libc(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
-/* asf__area_close: the callback by which a stream of fmemopen is known. */
+/* asf__area_close: fmemopen's close callback, which also identifies a stream of fmemopen. */
 int asf__area_close(void *cookie);
 /* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain.
  * asf__flush_at_exit: flush all streams, with or without their locks; 0 or EOF.
- * asf__finish_all: leave each descriptor where the program has read to, and report the statistics. */
+ * asf__finish_all: set each descriptor's offset to where the program has read, and report the statistics. */
 int asf__flush_all(void);
 int asf__flush_at_exit(void);
 void asf__finish_all(void);
-/* asf__is_standard: whether it is one of the three objects. */
+/* asf__is_standard: whether c is one of the three standard streams. */
 extern struct asf_cios asf__stdin ASF_STANDARD_SEEN, asf__stdout ASF_STANDARD_SEEN,
     asf__stderr ASF_STANDARD_SEEN;
 static inline bool asf__is_standard(const struct asf_cios *c) {

@@ -71,9 +71,9 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-/* As asf__put_bytes.  Where that returns EOF, since all bytes are in the buffer but a write failed, fwrite of
- * glibc 2.42 and newer returns how many bytes of this call were written, and never all; fwrite of musl does
- * so after every write that failed.  Bytes in a buffer that is the module's own memory are written. */
+/* asf__put_bytes with fwrite's result.  If a write fails but all bytes are in the buffer, fwrite of glibc
+ * 2.42 and newer returns how many bytes of this call were written, at most all but one.  musl's does so after
+ * every failed write.  Bytes in a buffer that is the module's own memory count as written. */
 static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);

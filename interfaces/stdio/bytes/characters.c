@@ -116,8 +116,8 @@ int _IO_putc(int, FILE *) ALIAS(putc);
 int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
-/* Pushes back the byte that was just read, by the pointer alone.  Not where a bulk stream's own buffer may
- * begin at read_ptr (asf__is_last). */
+/* Pushes back the byte that was just read by moving read_ptr.  Returns false if the byte differs, or if a
+ * bulk stream's own buffer may begin at read_ptr (asf__is_last). */
 static inline bool back_up(struct asf_cios *c, int ch) {
     if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__ours(c) ||
         c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
@@ -131,8 +131,8 @@ static inline bool back_up(struct asf_cios *c, int ch) {
     return true;
 }
 
-/* Whether as much has been pushed back as musl has room for: eight bytes before what was read of the buffer,
- * and a buffer in front of which nothing was read. */
+/* Whether musl has no room for another pushed-back byte.  Its room is eight bytes plus the part of the buffer
+ * that was read, or the whole buffer if none of it is unread. */
 static bool is_full(const struct asf_cios *c) {
     if (!ASF_LIBC(ungetc_before_buffer) || !(c->flags & ASF_IN_BACKUP))
         return false;

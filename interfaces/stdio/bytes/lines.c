@@ -24,8 +24,8 @@ static inline size_t count_kept(struct asf_cios *c, size_t length, bool *found) 
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
 
-/* Makes a stream without an orientation a byte stream: after a seek its window may have bytes.  At exit libc
- * sets back the offset of oriented streams only. */
+/* Makes an unoriented stream a byte stream: after a seek even its window may have bytes.  At exit libc sets
+ * back the offset of oriented streams only. */
 static inline void orient(struct asf_cios *c) {
     if (asf__unlikely(c->orientation == 0))
         c->orientation = -1;
@@ -151,7 +151,7 @@ EXPORT char *__gets_chk(char *p, size_t room) {
 
 /* --- getdelim --------------------------------------------------------------- */
 
-/* Makes room for `needed` bytes, of which the last is the null; `found`: the line has no more. */
+/* Makes room for `needed` bytes, of which the last is the null; `found`: the line is complete. */
 static bool grow_line(char **line, size_t *size, size_t needed, bool found) {
     if (needed <= *size)
         return true;

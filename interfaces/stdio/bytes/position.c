@@ -87,7 +87,7 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     return 0;
 }
 
-/* Drops pushed-back bytes before the seek.  fseek does so only on a stream with the orientation of bytes. */
+/* Drops pushed-back bytes before the seek.  fseek does so only on a byte stream. */
 EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     struct asf_cios *c = asf__cios(f);
     asf__enter(c);

@@ -100,7 +100,7 @@ static int set_buffering(struct asf_cios *c, char *buf, int mode, size_t size) {
         c->flags &= ~ASF_UNBUFFERED;
         c->flags |= ASF_LINE_BUF;
         if (asf__is_putting(c) && c->orientation <= 0)
-            asf__show_room(c); /* none: each newline must come by __overflow */
+            asf__show_room(c); /* the window then shows no room: each newline must reach __overflow */
         if (!buf)
             return 0;
         break;
@@ -170,7 +170,7 @@ ASF_RACY static int ask_descriptor(struct asf_cios *c) {
         asf__share_offset(c);
         asf__publish_streams(c->fd);
     }
-    if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* libc's wide memory streams say 0 */
+    if (c->fd >= 0 && c->flags & ASF_FILEBUF) /* in libc's wide memory streams the descriptor is 0 */
         return c->fd;
     errno = EBADF;
     return -1;
@@ -266,7 +266,7 @@ void asf__purge(struct asf_cios *c) {
         asf__end_bulk(c);
     if (c->flags & ASF_IN_BACKUP && ours)
         asf__free_backup(c);
-    if (ours && c->bulk.own && !asf__is_putting(c)) /* a pipe: what libc would not have read yet stays */
+    if (ours && c->bulk.own && !asf__is_putting(c)) /* keep the bytes that libc would not have read yet */
         c->read_ptr = asf__own_end(c);
     else
         c->read_end = c->read_ptr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * glibc_face.h - stdio's calls of glibc.  <interfaces/stdio/libc.h> says what each is for.
+ * glibc_face.h - stdio's calls of glibc.  <interfaces/stdio/libc.h> describes each.
  *
  * A FILE that glibc made itself (setmntent, open_wmemstream) has another table than ours: our functions use
  * its window and that table, as glibc's own code does.  The byte functions use a wide stream of ours in the
@@ -26,14 +26,14 @@ extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 extern int _IO_flush_all(void);
 extern int __underflow(FILE *);
 
-/* A name that glibc alone has: for offsets of 64 bits, or of old. */
+/* A name that only glibc has: for offsets of 64 bits, or an old one. */
 #define GLIBC_NAME(declaration, name) declaration ALIAS(name);
 
 #pragma GCC visibility push(hidden)
 
 #ifdef ASF_STATIC
-/* A program linked with archives has the printf functions on strings, the scanf functions and fwide from
- * glibc: its own objects bring them along, and they reach our streams by the table. */
+/* In a static program glibc's own objects link glibc's printf functions on strings, scanf functions and
+ * fwide.  These call our streams through the jump table. */
 #define ASF_TEXT_BY_LIBC 1
 #endif
 
@@ -68,8 +68,7 @@ static inline int asf__other_trylock(struct asf_cios *c) {
     return _IO_ftrylockfile(asf__file(c));
 }
 
-/* asf__show_lock: make the lock one that glibc's own code can take, before a call of glibc that locks the
- * stream. */
+/* asf__show_lock: remove the lock's bias, before a glibc function locks the stream. */
 static inline void asf__show_lock(struct asf_cios *c) {
     if (asf__made_here(c))
         asf__unbias(&c->lk);
@@ -179,7 +178,8 @@ static inline mbstate_t *asf__state_in(fpos_t *p) {
 
 /* --- scanf's flags ------------------------------------------------------------------------ */
 
-/* Whether the flag, I or ', changes nothing: the locale has no digits of its own, or groups none. */
+/* Whether the flag has no effect in this locale: for I the locale has no own digits, for ' it groups no
+ * digits. */
 static inline bool asf__scan_flag(int flag) {
     if (flag == 'I')
         return wctrans("to_inpunct") == 0 && (uintptr_t)nl_langinfo(_NL_CTYPE_INDIGITS_MB_LEN) == 1;

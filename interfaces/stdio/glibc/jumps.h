@@ -40,8 +40,8 @@ static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
     return c->vtable;
 }
 
-/* libc calls with the stream's lock taken by its own code, which does not know of bias: if the lock is biased
- * to another thread, take the bias away. */
+/* libc's own code has locked the stream, without regard to the lock's bias.  If the lock is biased to another
+ * thread, remove the bias. */
 static inline void asf__claim(struct asf_cios *c) {
     if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
         asf__unbias(&c->lk);

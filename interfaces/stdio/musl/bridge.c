@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * bridge.c - FILEs of musl's own over streams of ours.
+ * bridge.c - musl FILEs that read and write this library's streams.
  */
 #include "interfaces/stdio/print/print.h"
 
-/* Keeps the last bytes of p[0..n), to give them back when the window has others. */
+/* Saves the last bytes of p[0..n): give_back needs them when the window has other bytes. */
 static void keep_last(struct asf_bridge *b, const char *p, size_t n) {
     b->n = (unsigned char)(n < sizeof b->before ? n : sizeof b->before);
     if (n > 0)
         memcpy(b->before, p + n - b->n, b->n);
 }
 
-/* Takes no more than the window has, so that all of it can be given back. */
+/* Reads no more than the window has, so that give_back can return all of it. */
 static ssize_t take(void *bridge, char *p, size_t n) {
     struct asf_bridge *b = bridge;
     struct asf_cios *c = b->c;
@@ -45,7 +45,7 @@ static ssize_t put(void *bridge, const char *p, size_t n) {
     return put ? (ssize_t)n : -1;
 }
 
-/* musl steps back over bytes that it has read and not used, and asks where the stream stands. */
+/* musl seeks back over bytes that it read but did not use, and asks for the stream's offset. */
 static int seek(void *bridge, off_t *offset, int whence) {
     struct asf_bridge *b = bridge;
     if (whence == SEEK_CUR && *offset < 0)
@@ -59,7 +59,7 @@ static int seek(void *bridge, off_t *offset, int whence) {
     return 0;
 }
 
-/* One bridge that was closed, for the next call; changed by atomic exchange. */
+/* A closed bridge, which the next call reuses; changed by atomic exchange. */
 static struct asf_bridge *spare;
 
 static struct asf_bridge *swap_spare(struct asf_bridge *b) {

@@ -21,14 +21,15 @@ static void flush_at_exit(void) {
 }
 
 #ifdef ASF_STATIC
-/* musl's exit calls this last.  Only in a static program is it ours. */
+/* musl's exit calls this last.  Only a static program can replace musl's definition. */
 void __stdio_exit(void);
 EXPORT void __stdio_exit(void) {
     flush_at_exit();
 }
 void __stdio_exit_needed(void) ALIAS(__stdio_exit);
 #else
-/* This library is initialized before the program and its other libraries, and so ends after them. */
+/* This library is initialized before the program and its other libraries, so its destructor runs after
+ * theirs. */
 __attribute__((destructor)) static void end(void) {
     flush_at_exit();
 }

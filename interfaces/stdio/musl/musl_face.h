@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * musl_face.h - stdio's calls of musl.  <interfaces/stdio/libc.h> says what each is for.
+ * musl_face.h - stdio's calls of musl.  <interfaces/stdio/libc.h> describes each.
  *
- * musl's FILE is opaque, and all of a program's are ours.  The functions inside musl that read or write one
- * are ours, too, or are given a bridge (bridge.c).  A wide stream has bytes in its buffer, as any other.
+ * musl's FILE is opaque, so every FILE of a program is ours.  This library replaces musl's functions that
+ * read or write a FILE, or calls them on a bridge (bridge.c).  A wide stream's buffer has bytes, like a byte
+ * stream's.
  */
 #ifndef ASF_INTERFACES_STDIO_MUSL_FACE_H
 #define ASF_INTERFACES_STDIO_MUSL_FACE_H
@@ -18,7 +19,7 @@
 
 #define __chk_fail abort
 
-#define asf__find_byte asf_scan_find /* by vectors, as musl's memchr is not */
+#define asf__find_byte asf_scan_find /* vectorized, unlike musl's memchr */
 
 /* ASF_LIBC_OWN(name): musl's own function with a name that we define.  An archive has it under another name
  * (take_own). */
@@ -32,7 +33,7 @@
 #define ASF_LIBC_OWN(name) ASF_NEXT(name)
 #endif
 
-/* A name that glibc alone has. */
+/* A name that only glibc has. */
 #define GLIBC_NAME(declaration, name)
 
 #define DIFFERENCE(name, glibc, musl, test, what) ASF_MUSL_##name = (musl),
@@ -47,7 +48,7 @@ enum {
 /* Bits of `flags2`. */
 enum {
     ASF_WIDE_CHARACTERS = 0x1, /* the stream is wide; its orientation is that of bytes */
-    ASF_WIDE_IN_UTF8 = 0x4     /* so was the locale in which it became wide */
+    ASF_WIDE_IN_UTF8 = 0x4     /* the locale was UTF-8 when the stream became wide */
 };
 
 /* --- there are no others --------------------------------------------------------------- */
@@ -67,7 +68,7 @@ static inline bool asf__ours_wide(const struct asf_cios *c) {
     return false;
 }
 
-/* No stream gets here: the tests above are constants. */
+/* Never called: the tests above are constants. */
 #define ASF_NO_OTHER(type, name, ...)                                                                        \
     static inline type name(__VA_ARGS__) {                                                                   \
         __builtin_unreachable();                                                                             \
@@ -103,7 +104,7 @@ ASF_NO_OTHER(void, asf__wide_free_backup, C)
 #undef N
 #undef I
 
-/* asf__drop_line: free the line that fgetln gave. */
+/* asf__drop_line: free the line that fgetln returned. */
 static inline void asf__drop_line(struct asf_cios *c) {
     free(c->freeres_buf);
     c->freeres_buf = NULL;
@@ -143,8 +144,8 @@ static inline bool asf__scan_flag(int flag) {
 
 /* --- the standard streams ---------------------------------------------------------------------- */
 
-/* They have the names by which musl's objects in an archive ask for them.  In a shared library these are
- * hidden: another copy of it in the process has its own. */
+/* The objects of musl's libc.a refer to the standard streams by these names.  In a shared library the names
+ * are hidden: each copy of the library in a process has its own streams. */
 #ifdef ASF_STATIC
 #define ASF_STANDARD_SEEN EXPORT
 #else
@@ -157,7 +158,7 @@ static inline bool asf__scan_flag(int flag) {
 #define ASF_STANDARD_FACE(object, next_one, before)                                                          \
     .chain = next_one, .prevchain = before, .lock = &object.lk, .vtable = asf__face_table
 
-/* Any address marks a stream of ours. */
+/* The `vtable` of our streams: any unique address. */
 extern const char asf__face[1];
 #define asf__face_table      ((const void *)asf__face)
 #define asf__wide_face_table NULL
@@ -175,8 +176,8 @@ enum { ASF_KEPT_FOR_UNGETC = 8 };
 
 /* --- bridges (bridge.c) ----------------------------------------------------------------------------- */
 
-/* A FILE of musl's own that reads and writes a stream of ours, for one call of musl's code.  The caller has
- * locked the stream.
+/* A musl FILE that reads and writes one of our streams, for one call of musl's code.  The caller has locked
+ * the stream.
  * asf__bridge_open: c NULL: the FILE writes to `fd`, which the caller sets.  room: the size of its buffer, at
  * most BUFSIZ; 1: the stream gets each chunk of output as musl makes it.  NULL: there is no memory.
  * asf__bridge_close: gives bytes that were read and not used back to the stream. */
@@ -184,7 +185,7 @@ struct asf_bridge {
     struct asf_cios *c;
     int fd;
     FILE *file;
-    size_t width;               /* MB_CUR_MAX: the FILE keeps to its encoding */
+    size_t width;               /* MB_CUR_MAX when the FILE was opened, since a FILE keeps its encoding */
     const char *from;           /* where the bytes taken last begin in the window */
     unsigned char before[8], n; /* the last bytes taken before these, and how many */
     char buffer[ASF_KEPT_FOR_UNGETC + BUFSIZ];

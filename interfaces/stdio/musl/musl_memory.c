@@ -46,7 +46,7 @@ static ssize_t put_in_growing(void *cookie, const char *bytes, size_t n) {
     return (ssize_t)n;
 }
 
-/* Sets *at to where a seek in memory of at most `size` elements goes. */
+/* Sets *at to the target of a seek in memory of at most `size` elements. */
 static int seek_in_memory(size_t *at, size_t length, size_t size, off_t *offset, int whence) {
     size_t from = whence == SEEK_CUR ? *at : whence == SEEK_END ? length : 0;
     off_t to;
@@ -119,7 +119,7 @@ static ssize_t get_from_area(void *cookie, char *bytes, size_t n) {
     return (ssize_t)n;
 }
 
-/* As in musl, bytes for which there is no room are dropped without a word. */
+/* As in musl, bytes for which there is no room are dropped without an error. */
 static ssize_t put_in_area(void *cookie, const char *bytes, size_t n) {
     struct area *a = cookie;
     if (a->appends)
@@ -172,7 +172,7 @@ EXPORT FILE *fmemopen(void *restrict memory, size_t size, const char *restrict m
         a->length = a->at = strnlen(base, size);
     else if (plus && size > 0)
         *base = '\0';
-    const char access[] = {*mode, plus ? '+' : '\0', '\0'}; /* fopencookie looks for the + in its place */
+    const char access[] = {*mode, plus ? '+' : '\0', '\0'}; /* fopencookie expects the + second */
     FILE *f = fopencookie(a, access,
                           (cookie_io_functions_t){get_from_area, put_in_area, seek_in_area, asf__area_close});
     if (!f)

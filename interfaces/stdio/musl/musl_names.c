@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * musl_names.c - the names that musl alone has, and its functions beside stdio that take a FILE.
+ * musl_names.c - names that only musl has, and musl's functions outside stdio that take a FILE.
  */
 #include "interfaces/stdio/stdio_cios.h"
 
@@ -76,7 +76,7 @@ EXPORT void psiginfo(const siginfo_t *info, const char *text) {
 
 #ifdef ASF_STATIC
 
-/* Objects of libc.a call these: perror and getopt lock a FILE, the resolver opens one in memory of its own.
+/* Objects of libc.a call these: perror and getopt lock a FILE, the resolver opens a FILE in its own memory.
  */
 int __lockfile(FILE *f);
 void __unlockfile(FILE *f);
@@ -174,7 +174,7 @@ EXPORT int endmntent(FILE *f) {
     return 1;
 }
 
-/* musl's function, on a bridge; `otherwise`: its result when there is no memory for one. */
+/* Calls musl's function on a bridge; `otherwise` is the result if there is no memory for a bridge. */
 #define BRIDGED(otherwise, f, call)                                                                          \
     (__extension__({                                                                                         \
         struct asf_cios *c = asf__cios(f);                                                                   \

@@ -24,9 +24,9 @@ int asf__libc_print_checked(char *p, int fortify, size_t size, const char *forma
     return ASF_LIBC_OWN(vsprintf)(p, format, asf__list(ap));
 }
 
-/* Prints to the stream, or if there is none to the descriptor.  The result may be larger than the text that
- * musl puts (`skips_padding` of libc_differences.def).  A stream with a buffer gets each chunk as musl makes
- * it: one that does not fit is written with the buffer. */
+/* Prints to the stream c, or if c is NULL to the descriptor.  The result may be larger than the text that
+ * musl puts (`skips_padding` of libc_differences.def).  A buffered stream gets each chunk as musl makes it; a
+ * chunk that does not fit is written together with the buffer. */
 static int print(struct asf_cios *c, int fd, const char *format, asf__arguments ap) {
     struct asf_bridge *b = asf__bridge_open(c, c && !(c->flags & ASF_UNBUFFERED) ? 1 : BUFSIZ);
     if (!b)

@@ -17,14 +17,14 @@ static inline void make_wide(struct asf_cios *c) {
     }
 }
 
-/* A stream keeps the encoding of the locale in which it became wide.  If the thread has the other one by now,
- * it gets the stream's.  returns  the locale to restore, or NULL. */
+/* A stream keeps the encoding of the locale in which it became wide.  If the thread's locale has another
+ * encoding, the thread gets a locale with the stream's.  returns  the locale to restore, or NULL. */
 static locale_t enter_encoding(struct asf_cios *c) {
     make_wide(c);
     const bool utf8 = c->flags2 & ASF_WIDE_IN_UTF8;
     if (asf__likely(utf8 == (MB_CUR_MAX > 1)))
         return NULL;
-    return uselocale(newlocale(LC_CTYPE_MASK, utf8 ? "C.UTF-8" : "C", NULL)); /* musl allocates neither */
+    return uselocale(newlocale(LC_CTYPE_MASK, utf8 ? "C.UTF-8" : "C", NULL)); /* musl's static locales */
 }
 
 #define AS_WIDE(c, call)                                                                                     \
@@ -55,7 +55,7 @@ EXPORT int fwide(FILE *f, int mode) {
 
 /* --- input ------------------------------------------------------------------------------- */
 
-/* Takes a character byte by byte: one that the window does not have whole. */
+/* Reads byte by byte a character that is only partly in the window. */
 static __attribute__((noinline)) wint_t take_by_bytes(struct asf_cios *c) {
     mbstate_t state = {0};
     wchar_t wc;
@@ -319,7 +319,7 @@ int __isoc99_fwscanf(FILE *restrict, const wchar_t *restrict, ...) ALIAS(fwscanf
 int __isoc99_wscanf(const wchar_t *restrict, ...) ALIAS(wscanf);
 
 #ifdef ASF_STATIC
-/* The archive's own would come with musl's functions on streams. */
+/* libc.a's vswprintf would link musl's functions on streams. */
 EXPORT int vswprintf(wchar_t *restrict s, size_t n, const wchar_t *restrict format, va_list ap) {
     return ASF_LIBC_OWN(vswprintf)(s, n, format, ap);
 }

@@ -2,7 +2,7 @@
  *
  * print.c - the printf family on streams.  Text is formatted directly into the current buffer; a chunk that
  * does not fit is put with the text before it, and formatting continues after it.  If the window shows no
- * room, text is made in an array.  libc makes what the formatter leaves.
+ * room, text is made in an array.  libc formats the conversions that the formatter refuses.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -25,7 +25,7 @@ int asf__sum(bool failed, size_t n, int more) {
 struct stream_output {
     struct asf__output o; /* the first member, since `full` gets its address */
     struct asf_cios *c;
-    char *array; /* where text is made if not in the window */
+    char *array; /* the memory for text that is not made in the window */
 };
 
 bool asf__begins_anew(const struct asf__output *o) {
@@ -200,8 +200,8 @@ static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct 
 /* --- the call ------------------------------------------------------------------------- */
 
 /* Formats into the window as much of the format as the plain formatter knows, if the window has LEAST bytes
- * of room.  In the result `p` is the end of the text, NULL: nothing was formatted; `f` is the rest of the
- * format. */
+ * of room.  In the result `p` is the end of the text, or NULL if nothing was formatted; `f` is the rest of
+ * the format. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap) {
     enum { LEAST = 128 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * print_descriptor.c - dprintf and its kin: text is made in an array, which is written when it is full and at
- * the end.
+ * print_descriptor.c - dprintf and its variants: text is made in an array, which is written when it is full
+ * and at the end.
  */
 #include "interfaces/stdio/print/print.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * print_strings.c - the printf family into memory, by lib/text/format.c, and by libc for the formats that it
- * leaves.  No stream is made and no lock is taken; only asprintf allocates memory.
+ * print_strings.c - the printf family into memory, by lib/text/format.c, and by libc for the formats that
+ * this refuses.  No stream is made and no lock is taken; only asprintf allocates memory.
  *
- * In a program linked with an archive and glibc's these names stay glibc's: its own objects bring them along.
+ * A static program uses glibc's functions instead: other objects of glibc's libc.a already link them.
  */
 #include "interfaces/stdio/print/print.h"
 
@@ -18,7 +18,7 @@
 /* The room that sprintf assumes. */
 #define UNLIMITED ((size_t)-2)
 
-/* libc continues after the first n bytes; if these do not fit, its own bytes are only counted. */
+/* libc formats the rest after the first n bytes; if these do not fit, libc only counts its own bytes. */
 static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
                                                 const char *left, asf__arguments ap) {
     char none[1];

@@ -11,7 +11,7 @@
 
 /* --- the input -------------------------------------------------------------- */
 
-/* The end of a string is looked for at most so many bytes beyond the bytes that were read. */
+/* How many bytes beyond those already read strnlen searches for the end of a string. */
 enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
 
 /* Whether the window is that of the large buffer; not bytes that were pushed back. */
@@ -19,7 +19,8 @@ static inline bool has_large_window(const struct asf_cios *c) {
     return asf__unlikely(c->bulk.own != NULL) && !(c->flags & ASF_IN_BACKUP);
 }
 
-/* Within a bulk stream's window the engine stops where libc would fill its buffer, and notes that libc has.
+/* In a bulk stream's window the engine stops where libc's buffer would end.  more_of_stream then notes that
+ * libc has filled its buffer again.
  */
 static void find_window(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
@@ -176,7 +177,7 @@ static enum asf_scan_result count_consumed(struct asf_scan *s, const struct asf_
     return ASF_SCANNED;
 }
 
-/* The most usual case: a plain %d, and a number that ends in the window. */
+/* The fast path: a plain %d, and a number that ends in the window. */
 static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_directive *d) {
     enum { MOST = 18 };
     const unsigned char *p = s->at, *end = asf__scan_end(s);
@@ -213,14 +214,14 @@ static inline void copy_word(char *to, const unsigned char *from, size_t n) {
     }
 }
 
-/* Stores a word that is shorter than 16 bytes and ends in the window in the program's memory. */
+/* The fast path of %s: stores a word of fewer than 16 bytes if the window has 16 bytes. */
 static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_directive *d) {
     enum { UNUSUAL = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
     const unsigned char *p = s->at;
     if (d->is.flags & UNUSUAL || asf__scan_end(s) - p < 16)
         return asf__scan_string(s, d);
     size_t n = asf__scan_space_in(p);
-    if (n == 0 || n >= 16 || n > (size_t)d->width) /* a width of -1 is none */
+    if (n == 0 || n >= 16 || n > (size_t)d->width) /* a width of -1 means no limit */
         return asf__scan_string(s, d);
     char *to = asf__scan_argument(s, d);
     if (!to)
@@ -284,7 +285,7 @@ static __attribute__((noinline)) void free_text(char **owner) {
     *owner = NULL;
 }
 
-/* Returns what glibc does after a directive failed, and frees what it does of "%ms". */
+/* Returns glibc's result after a directive failed, and frees the memory of "%ms" that glibc frees. */
 static __attribute__((noinline)) int conclude(struct asf_scan *s, enum asf_scan_result r) {
     bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->now.done == 0);
     for (int i = 0; none && i < s->now.allocated; i++)

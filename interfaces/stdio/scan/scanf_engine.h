@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_engine.h - what the files of the scanf engine share: a parsed format, and the input, which is a
+ * scanf_engine.h - shared by the files of the scanf engine: a parsed format, and the input, which is a
  * stream's window or a string.
  *
- * A call consumes, stores and leaves in errno what glibc does, its oddities included; where versions of glibc
- * differ, as the installed one does.  A format or locale that needs more than the engine has is refused
- * before anything is read; libc then makes the whole call.
+ * A call consumes the same bytes, stores the same values and sets the same errno as glibc's, oddities
+ * included.  Where versions of glibc differ, it follows the installed one.  A format or locale that the
+ * engine does not support is refused before anything is read; libc then makes the whole call.
  */
 #ifndef ASF_INTERFACES_SCANF_ENGINE_H
 #define ASF_INTERFACES_SCANF_ENGINE_H
@@ -22,8 +22,8 @@
 
 /* --- the format ------------------------------------------------------------- */
 
-/* The three families of scanf's names.  In the oldest "%as" allocates memory; the newest reads binary
- * numbers. */
+/* The three families of scanf's names.  In the first "%as" allocates memory; the last reads binary numbers.
+ */
 enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
 
 enum asf_directive_kind {
@@ -56,13 +56,13 @@ enum {
     ASF_SCAN_POINTER = 256,
     ASF_SCAN_SKIPS = 512, /* white space before it is skipped */
     ASF_SCAN_BINARY = 1024,
-    ASF_SCAN_PLAIN = 2048, /* of a letter: directly after the '%' it needs no further parsing */
+    ASF_SCAN_PLAIN = 2048, /* directly after the '%' the letter needs no further parsing */
 };
 
 struct asf_item {
     unsigned short flags;
     unsigned char kind;
-    unsigned char base; /* an integer's base; 0: its prefix tells.  For a float: the decimal point */
+    unsigned char base; /* an integer's base; 0: its prefix decides. For a float: the decimal point */
 };
 
 struct asf_directive {
@@ -90,7 +90,7 @@ struct asf_scan {
     const unsigned char *at; /* the next byte */
     char *const *end;        /* the window's end, which moves back when a mapped file is truncated */
     struct asf_cios *stream; /* NULL: a string */
-    char *limit;             /* the window's end for a bulk stream: that of libc's block */
+    char *limit;             /* for a bulk stream: where libc's block, and so the window, ends */
     bool alone;              /* the process has one thread, so the call takes no lock */
     bool part;               /* the string may continue after string_end */
     char *string_end;
@@ -98,8 +98,8 @@ struct asf_scan {
     struct {
         size_t consumed;
         char **open;   /* memory that the present directive has allocated */
-        int last;      /* the byte read last; EOF, once it was met, stays */
-        int end_errno; /* errno when EOF was met */
+        int last;      /* the byte read last; once it is EOF, it stays EOF */
+        int end_errno; /* errno at the first EOF */
         int done;      /* assignments */
         int allocated;
         bool skip; /* white space in the format waits to be matched */
@@ -140,8 +140,8 @@ static inline void asf__scan_unget(struct asf_scan *s) {
         s->at--;
 }
 
-/* Whether the window, which is empty, is at the end of a string; that counts as EOF met.  False for a
- * stream, whose end only a read can tell. */
+/* Whether the string has ended; the window must be empty.  If so, sets `last` to EOF.  False for a stream:
+ * only a read finds its end. */
 static inline bool asf__scan_ended(struct asf_scan *s) {
     if (s->stream || *s->string_end != '\0')
         return false;
@@ -159,8 +159,8 @@ static inline bool asf__scan_is_space(int ch) {
     return isspace(ch) != 0;
 }
 
-/* asf__scan_space_in: the index of the first white space among 16 bytes; 16: there is none; ASF_SCAN_ASK:
- * a byte beyond ASCII comes before it, and the locale must be asked. */
+/* asf__scan_space_in: the index of the first white space among 16 bytes; 16: none; ASF_SCAN_ASK: a byte
+ * beyond ASCII comes first, and the locale decides whether it is white space. */
 enum { ASF_SCAN_ASK = 17 };
 static inline unsigned asf__scan_space_in(const unsigned char *p) {
     typedef unsigned char bytes __attribute__((vector_size(16), aligned(1), may_alias));
@@ -261,8 +261,8 @@ void asf__scan_fill_set(struct asf_set *set, const struct asf_directive *d);
 
 /* --- calls -------------------------------------------------------------------- */
 
-/* asf__scan_stream, asf__scan_text: the call on a stream, or on a string.  The
- * arguments are used up. */
+/* asf__scan_stream, asf__scan_text: scanf on a stream, or on a string.  The call advances *ap past the
+ * arguments. */
 int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *format, va_list *ap);
 int asf__scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
@@ -272,8 +272,8 @@ int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *for
 int asf__libc_scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
 /* asf__scan_part: the call on n bytes of text that may continue after them; text[n] is not a null.
- * *taken: how many bytes were consumed.  returns  ASF_SCAN_ELSEWHERE if the text is too short or the
- * engine refuses the format: libc must make the whole call, and stores again what has been stored. */
+ * *taken: how many bytes were consumed.  returns  ASF_SCAN_ELSEWHERE if the text is too short or the engine
+ * refuses the format: libc must make the whole call, and stores the same values again. */
 enum { ASF_SCAN_ELSEWHERE = EOF - 1 };
 int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
                    size_t *taken);

@@ -187,8 +187,8 @@ static bool has_odd_range(text p) {
     return false;
 }
 
-/* Whether libcs differ in what they make of the conversion from `begin` to its letter before p: its width is
- * 0, it is %% with a width or a flag, or its set is odd. */
+/* Whether glibc and musl read the conversion [begin, p) differently: its width is 0, it is a %% with a width
+ * or a flag, or its set is odd. */
 static bool is_odd(text begin, text p) {
     if (p[-1] == '%')
         return begin != p - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanf_numbers.c - scanf's integers and floating-point numbers.  A usual number that is in the window as a
- * whole is read at once, others byte by byte, as glibc reads them.
+ * scanf_numbers.c - scanf's integers and floating-point numbers.  An ordinary number that is wholly in the
+ * window is read at once, any other byte by byte, as in glibc.
  */
 #include "interfaces/stdio/scan/scanf_engine.h"
 
@@ -12,7 +12,7 @@
 
 typedef const unsigned char *text;
 
-/* Returns the last place at which a number that begins at p may end: by its width, or with the window. */
+/* Returns the limit of a number at p: the end of its width, or of the window if that comes first. */
 static inline text width_limit(text p, text end, int width) {
     return width > 0 && width < end - p ? p + width : end;
 }
@@ -96,7 +96,7 @@ static inline void use_width(int *width) {
     *width -= *width > 0;
 }
 
-/* The byte after one of the number.  glibc reads it even if the width has ended. */
+/* Reads the byte after a byte of the number.  glibc reads it even if the width is used up. */
 static int next_of_integer(struct asf_scan *s, struct integer *n) {
     use_width(&n->width);
     return n->width == 0 && !ASF_LIBC(scan_reads_behind) ? EOF : asf__scan_next(s);
@@ -217,7 +217,7 @@ struct token {
     char small[SMALL_TOKEN];
 };
 
-/* Converts the number.  Returns false when it is none. */
+/* Converts the number.  Returns false if the bytes are not a number. */
 static bool convert_token(const char *bytes, int flags, union floating *value) {
     char *end;
     if (flags & ASF_SCAN_LONGER)
@@ -237,8 +237,7 @@ static bool make_token(char *token, text from, text end) {
     return true;
 }
 
-/* Reads a decimal number that is in the window as a whole.  strtod converts a number that is hard to
- * convert. */
+/* Reads a decimal number that is wholly in the window.  strtod converts it if to_binary cannot. */
 static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
     struct asf_decimal n;
     char token[SMALL_TOKEN];
@@ -251,7 +250,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
         return false;
     if (limit > asf__scan_end(s)) /* the file was truncated meanwhile */
         return false;
-    /* A number that ends with the window may go on in the next buffer, unless it is as long as the width.
+    /* A number that ends with the window may continue in the next buffer, unless it is as long as the width.
      * (plain_integer makes no such exception: glibc reads the byte after every integer.) */
     if (p == end && p - s->at != d->width && !asf__scan_ended(s))
         return false;

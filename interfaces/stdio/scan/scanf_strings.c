@@ -117,8 +117,8 @@ static inline size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Copies the bytes of the window that belong to the text, and returns how many.  None (*torn) if the
- * window was truncated meanwhile: zeros may have been taken for bytes of the file. */
+/* Copies the bytes of the window that belong to the text, and returns how many.  If the window was truncated
+ * meanwhile, sets *torn and returns 0: zeros may have been taken for bytes of the file. */
 static size_t take_window(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
                           bool *torn) {
     text end = asf__scan_end(s);
@@ -129,7 +129,8 @@ static size_t take_window(struct asf_scan *s, const struct membership *m, size_t
     return *torn ? 0 : taken;
 }
 
-/* Takes all bytes that belong to the text, at most `width`, window by window.  The window has a byte. */
+/* Takes all bytes that belong to the text, at most `width`, window by window.  The first window must have a
+ * byte. */
 static enum asf_scan_result take_text(struct asf_scan *s, const struct asf_directive *d,
                                       const struct membership *m, size_t width, struct asf_sink *k) {
     for (;;) {

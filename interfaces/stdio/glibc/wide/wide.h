@@ -67,8 +67,8 @@ static inline wint_t asf__wide_error(struct asf_cios *c, int code) {
     return WEOF;
 }
 
-/* asf__wide_underflow: the next character, which stays unread.
- * asf__wide_uflow: the next character, which is taken.  Both return WEOF when there is none. */
+/* asf__wide_underflow: return the next character, which stays unread.
+ * asf__wide_uflow: take and return the next character.  Both return WEOF at the end or on an error. */
 wint_t asf__wide_underflow(struct asf_cios *c);
 wint_t asf__wide_uflow(struct asf_cios *c);
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);

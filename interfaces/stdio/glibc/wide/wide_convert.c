@@ -63,8 +63,8 @@ enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char
     return status;
 }
 
-/* libc converts into 16 bytes at a time, and so does this: that decides about characters which are written
- * as several others. */
+/* Converts into 16 bytes at a time, as libc does: the limit changes the output of a character that is
+ * transliterated to several. */
 enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
                                char **to, char *to_end) {
     struct asf_conversion *v = &c->wide.out;

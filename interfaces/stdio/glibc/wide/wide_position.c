@@ -162,7 +162,7 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     if (width <= 0)
         return convert_before(c);
     w->read_ptr = w->read_end += (target - start) / width;
-    if (w->read_ptr > w->buf_end) /* the program's buffer is small; libc goes beyond it */
+    if (w->read_ptr > w->buf_end) /* the program's buffer is small; libc would write beyond its end */
         asf__wide_set_read(w, w->buf_base, w->buf_end, w->buf_end);
     return true;
 }
@@ -200,7 +200,7 @@ static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
     if (seek_in_window(c, target)) {
         c->flags &= ~ASF_EOF;
         if (!asf__is_exclusive(c) || c->place != c->offset)
-            kernel_seek(c, c->offset, SEEK_SET); /* somebody else may have moved it */
+            kernel_seek(c, c->offset, SEEK_SET); /* another user of the descriptor may have moved it */
         return target;
     }
     if (c->flags & ASF_NO_READS || !c->ops->get)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_print.c - fwprintf, swprintf and their kin: lib/text/format_wide.c formats directly into the buffer of
- * characters or the program's memory.  A chunk that does not fit is put with the text before it.  libc's own
- * code serves what the formatter leaves, and unbuffered streams; it works on our FILE through its window and
- * jump table.
+ * wide_print.c - fwprintf, swprintf and their variants: lib/text/format_wide.c formats directly into the
+ * buffer of characters or the program's memory.  A chunk that does not fit is put with the text before it.
+ * libc's own code serves what the formatter leaves, and unbuffered streams; it works on our FILE through its
+ * window and jump table.
  *
  * Not in static programs: there libc's functions reach our streams through the jump table.
  */

@@ -95,7 +95,7 @@ static enum asf_converted convert_read(struct asf_cios *c) {
 /* The bytes read so far make no character: keeps them and makes room for more. */
 static bool keep_partial(struct asf_cios *c, struct partial *partial) {
     size_t left = asf__avail(c);
-    if (partial->n == 0 && c->read_base < c->read_ptr) { /* shift sequences are no characters */
+    if (partial->n == 0 && c->read_base < c->read_ptr) { /* only shift sequences were converted */
         memmove(c->read_base, c->read_ptr, left);
         c->read_ptr = c->read_base;
         c->read_end = c->read_base + left;
@@ -205,7 +205,7 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
         return WEOF;
     bool backup = c->flags & ASF_IN_BACKUP &&
                   w->backup_base; /* not that of bytes pushed back before the stream became wide */
-    /* As in older glibc, which compares the last byte in place of the last character. */
+    /* As in older versions of glibc, which compare the last byte instead of the last character. */
     if (!backup && w->read_ptr > w->read_base && c->read_ptr > c->read_base &&
         (wint_t)c->read_ptr[-1] == ch && !ASF_LIBC(wide_pushback)) {
         c->read_ptr--;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_scan.c - fwscanf and its kin.  Most calls have an ASCII format, and ASCII input that is in the window:
- * scanf's engine makes these on bytes.  Other calls are made by libc's own code, which works on our FILE
- * through its windows and jump table, inside the stream's lock.  Not in static programs, where libc's
- * functions reach our streams through the jump table; nor is fwide, which takes libc's lock.
+ * wide_scan.c - fwscanf and its variants.  Most calls have an ASCII format, and ASCII input that is in the
+ * window: scanf's engine makes these on bytes.  Other calls are made by libc's own code, which works on our
+ * FILE through its windows and jump table, inside the stream's lock.  A static program uses libc's fwide, and
+ * libc's scanf functions, which call our streams through the jump table.
  */
 #include "interfaces/stdio/stdio_cios.h"
 
@@ -52,7 +52,8 @@ static bool narrow_format(char *to, const wchar_t *format) {
     return false;
 }
 
-/* Whether the input is simply the characters of the window. */
+/* Whether scanf's engine can read the window: it has plain input, and the locale's encoding is ASCII or
+ * UTF-8. */
 static bool is_simple(const struct asf_cios *c) {
     return asf__ours_wide(c) && !asf__is_putting(c) && !(c->flags & (ASF_IN_BACKUP | ASF_NO_READS)) &&
            asf__charset_of_locale() != ASF__OTHER_CHARSET;
