@@ -167,8 +167,8 @@ EXPORT pid_t _Fork(void) {
 
 typedef pid_t forks(void);
 
-/* Returns libc's vfork.  The child runs in this process's memory, and may close descriptors that are private
- * here. */
+/* Returns libc's vfork, after publishing all descriptors: the child runs in this process's memory, and may
+ * close descriptors that are private here. */
 __attribute__((used)) forks *asf__before_vfork(void);
 forks *asf__before_vfork(void) {
     if (!__libc_single_threaded)
@@ -191,7 +191,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
     return ASF_NEXT(clone)(start, stack, flags, arg, parent, tls, child);
 }
 
-/* Calls that concern no descriptor.  Any other number may. */
+/* Whether the system call concerns no descriptor.  Unlisted calls may concern one. */
 static bool is_harmless(long number) {
     return number == SYS_futex || number == SYS_gettid || number == SYS_getpid || number == SYS_getrandom ||
            number == SYS_membarrier || number == SYS_tgkill || number == SYS_exit || number == SYS_getcpu ||

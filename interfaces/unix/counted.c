@@ -14,7 +14,7 @@
 /* The counts of a descriptor; atomic, since threads may share it. */
 struct counted {
     struct asf_stats stats;
-    const char *why; /* the kind of file; NULL: not known yet */
+    const char *why; /* the kind of file; NULL: not examined yet */
     char name[104];  /* its path, "stdin", or "fd 7" */
     bool windowed;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * descriptor_calls.c - open, close, dup, fcntl and ioctl.  Most system calls are made by their number:
- * programs call these functions in signal handlers, where libc's functions must not be looked up.
+ * programs call these functions in signal handlers, where dlsym, which finds libc's functions, is not safe.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -70,8 +70,8 @@ long asf__unix_dup(int fd) {
     return asf__answer(to);
 }
 
-/* A call that fails leaves `to` open, and bytes in its ring must stay readable: `to` is given up only if
- * the call is going to close it. */
+/* A call that fails leaves `to` open, and bytes in its ring must stay readable: so asf__lose is called only
+ * if the call is going to close `to`. */
 long asf__unix_dup3(int from, int to, int flags) {
     bool is_open = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0) >= 0;
     bool closes = from != to && is_open && !(flags & ~O_CLOEXEC);
@@ -114,7 +114,7 @@ EXPORT int fcntl(int fd, int command, ...) {
 ALIAS_64(fcntl);
 #endif
 
-/* By another name: musl's header declares the request as an int. */
+/* Defined under another C name, since musl's header declares the request as an int. */
 EXPORT int asf__ioctl(int fd, unsigned long request, ...) __asm__("ioctl");
 int asf__ioctl(int fd, unsigned long request, ...) {
     va_list ap;

@@ -41,9 +41,8 @@ static void clear_stream(struct asf_fd *d) {
     asf__cios_reset(&d->stream);
 }
 
-/* Records that `fd` was opened: its state is NEW or SHARED, whatever it was.  It is KERNELS if a call on
- * the number's previous file is still in progress, and always for standard error, to which libc writes by
- * its number. */
+/* Records that `fd` was opened: sets its state to NEW or SHARED.  Sets KERNELS instead if a call on the
+ * number's previous file is still in progress, or for standard error, to which libc writes by its number. */
 static void set_opened(int fd, int flags, enum asf_fd_state state) {
     struct asf_fd *d = &asf__fds[fd];
     if (!d->stream.lock)
@@ -158,7 +157,7 @@ static void publish_private(struct asf_fd *d, int fd) {
     asf__leave_fd(d, !nested);
 }
 
-/* Repeats, since other threads may change the state among NEW, BEGINS and SHARED meanwhile. */
+/* Loops, since other threads may change the state among NEW, BEGINS and SHARED meanwhile. */
 static void publish(int fd) {
     struct asf_fd *d = asf__fd(fd);
     while (asf__unlikely(d != NULL)) {
@@ -201,7 +200,7 @@ void asf__publish_all(void) {
     asf__publish_every();
 }
 
-static pid_t vforked; /* the process that called vfork: this one, or its parent; 0: none did */
+static pid_t vforked; /* the process that called vfork: this one, or its parent; 0: none */
 
 bool asf__is_vfork_child(void) {
     return asf__unlikely(vforked) && vforked != getpid();

@@ -61,8 +61,8 @@ off64_t asf__joined_seek(struct asf_cios *c, off64_t offset, int whence) {
     return inside ? asf__kernel_lseek(c->fd, offset, whence) : r;
 }
 
-/* Gives up if another thread keeps the lock: it may wait in a call on the stream for long, and the stream
- * then has read nothing ahead. */
+/* Gives up if another thread keeps the lock: the thread may wait long in a call on the stream, but then the
+ * stream has no read-ahead to give back. */
 void asf__joined_release(struct asf_cios *c) {
     int tries = 0;
     while (!asf__trylock(&c->lk))
@@ -93,7 +93,7 @@ bool asf__set_unseen(int fd, int flags) {
 }
 
 /* A regular file is examined at its offset.  A pipe is examined by the bytes that the program reads anyway,
- * and by more if those are too few to tell. */
+ * and by more if these are too few to recognize a format. */
 ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
     const bool pipe = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0;
     ssize_t got = pipe ? asf__cancellable_read(fd, p, n) : 0;
@@ -117,7 +117,7 @@ bool asf__decodes(int fd) {
     return asf__is(d, ASF_FD_JOINED) && d->decoded;
 }
 
-/* A decoded file is reported as a pipe: its length is not known, and nobody can seek in it. */
+/* A decoded file is reported as a pipe: its length is unknown, and it cannot seek. */
 long asf__unix_fstat(int fd, struct stat64 *st) {
     asf__publish_streams(fd);
     long r = fd < 0 ? -EBADF : asf__fstat(fd, st); /* to the kernel AT_FDCWD is a directory */
@@ -134,7 +134,7 @@ void asf__end_decoded(struct asf_fd *d) {
     if (!asf__is(d, ASF_FD_JOINED) || !d->decoded || !asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS))
         return;
     d->decoded = false;
-    d->joined->fd = -1; /* close() closes it itself */
+    d->joined->fd = -1; /* close() closes the descriptor afterwards */
     asf__cios_close(d->joined);
     asf__cios_free(d->joined);
 }

@@ -50,7 +50,7 @@ long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
 
 /* --- actions ------------------------------------------------------------------------------ */
 
-/* A bit for each signal: set if the program asked that SIGBUS be blocked while its handler runs. */
+/* A bit for each signal: set if the program asked to block SIGBUS while the signal's handler runs. */
 static uint64_t blocking;
 
 static bool block_in_handler(int sig, bool blocks) {

@@ -28,7 +28,7 @@ enum asf_fd_state {
     ASF_FD_NEW,     /* opened by this process and known to no other: it may become private */
     ASF_FD_SHARED,  /* as NEW, with one duplicate, `twin`; when either is closed the other is NEW */
     ASF_FD_BEGINS,  /* about to change from NEW to READS; its stream is locked */
-    ASF_FD_READS,   /* private: `stream` has a window of the file */
+    ASF_FD_READS,   /* private: `stream` serves it, by a window of the file */
     ASF_FD_JOINED,  /* `joined` is the ASI's stream on the descriptor, which serves it */
     ASF_FD_UNSEEN,  /* decompress=on: not read yet; becomes JOINED if it is compressed */
 };
@@ -43,10 +43,10 @@ struct asf_fd {
     unsigned users; /* NEW or SHARED: calls in the kernel that use its offset */
     int flags;      /* those of the open call */
     int twin;
-    unsigned missed;       /* small reads that no window served, */
-    unsigned served;       /* small reads that a window served, */
-    unsigned jumps;        /* and lseeks and preads, since the last decision about a window */
-    unsigned needed;       /* misses before the next such decision */
+    unsigned missed;       /* since the last decision about a window: small reads that no window served */
+    unsigned served;       /* the same: small reads that a window served */
+    unsigned jumps;        /* the same: lseeks and preads */
+    unsigned needed;       /* misses before the next decision */
     off64_t given_up;      /* the offset when it was published */
     uint64_t calls, bytes; /* served by the window, with statistics on */
     struct asf_cios *joined;
@@ -58,7 +58,7 @@ struct asf_fd {
 extern struct asf_fd asf__fds[ASF_FDS];
 extern int asf__highest; /* the highest descriptor that was ever not the kernel's; atomic */
 
-/* asf__try: take its lock.  returns  false: another thread has it. */
+/* asf__try: take the descriptor's lock.  returns  false: another thread has it. */
 static inline bool asf__try(struct asf_fd *d) {
     if (asf__unlikely(!__libc_single_threaded))
         return asf__trylock(&d->stream.lk);
@@ -66,8 +66,9 @@ static inline bool asf__try(struct asf_fd *d) {
     return true;
 }
 
-/* asf__enter_fd: take its lock.  returns  false: this is a signal handler that interrupted a call on it.
- * asf__leave_fd: end that.  If the thread is cancelled in between, the lock is released. */
+/* asf__enter_fd: take the descriptor's lock.  returns  false: this is a signal handler that interrupted a
+ * call on the descriptor.
+ * asf__leave_fd: release the lock.  If the thread is cancelled in between, the lock is released, too. */
 static inline bool asf__enter_fd(struct asf_fd *d) {
     asf__lock(&d->stream.lk);
     bool first = asf__lock_is_held_once(&d->stream.lk);
@@ -88,13 +89,13 @@ static inline struct asf_fd *asf__fd(int fd) {
     return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
 }
 
-/* asf__is: whether it is in that state.  Sequentially consistent: hold_offset() in unix_read.c and
+/* asf__is: whether the state of d is `state`.  Sequentially consistent: hold_offset() in unix_read.c and
  * asf__begin() each write one of `state` and `users` and then read the other. */
 static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
     return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
 }
 
-/* asf__answer: the result of a system call as POSIX has it: -1 with errno set instead of -errno. */
+/* asf__answer: convert -errno to POSIX's result: -1 with errno set. */
 static inline long asf__answer(long r) {
     if (asf__unlikely(r < 0 && r > -4096)) {
         errno = (int)-r;
@@ -108,7 +109,7 @@ static inline off64_t asf__kernel_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
-/* asf__libc_NAME: what libc does for the call.  returns  0, a descriptor, or -errno. */
+/* asf__libc_NAME: libc's work for the call.  returns  0, a descriptor, or -errno. */
 #ifdef __GLIBC__
 #define asf__libc_close                 asf__cancellable_close
 #define asf__libc_dup3(from, to, flags) asf__raw(SYS_dup3, from, to, flags, 0)
@@ -123,15 +124,15 @@ enum { ASF_NOT_OURS = -4096 };
 
 /* --- the table of descriptors (descriptors.c) ------------------------------------------ */
 
-/* asf__opened: note a new descriptor, or -1, opened with `flags`.  returns  fd. */
+/* asf__opened: record the descriptor fd, opened with `flags`; fd may be -1.  returns  fd. */
 int asf__opened(int fd, int flags);
-/* asf__note_fd: the descriptor is not only the kernel's: asf__publish_all must visit it. */
+/* asf__note_fd: raise asf__highest to fd, which is no longer the kernel's alone, so that asf__publish_all
+ * visits it. */
 void asf__note_fd(int fd);
-/* asf__publish: called before the kernel works on the descriptor: the descriptor is the kernel's from now
- * on.  A joined one stays joined: its stream writes pending output and moves the kernel's offset to its
- * position.
+/* asf__publish: called before the kernel works on the descriptor, which is the kernel's from then on.  A
+ * joined one stays joined: its stream writes pending output and moves the kernel's offset to its position.
  * asf__publish_every: the same for all descriptors.
- * asf__publish_all: the same, when other processes get the descriptors, too: also ends the use of rings. */
+ * asf__publish_all: the same, before other processes get the descriptors: also ends the use of rings. */
 void asf__publish(int fd);
 void asf__publish_every(void);
 void asf__publish_all(void);
@@ -139,21 +140,21 @@ void asf__publish_all(void);
 void asf__lose(int fd);
 /* asf__never_private: no descriptor is private from now on. */
 void asf__never_private(void);
-/* asf__note_vfork: this process is about to vfork.
+/* asf__note_vfork: called before this process calls vfork.
  * asf__is_vfork_child: whether this is the child of a vfork, which runs in its parent's memory: the
  * descriptors and signal actions that the child changes are not its parent's. */
 void asf__note_vfork(void);
 bool asf__is_vfork_child(void);
-/* asf__heed_forks: have the next three called at each fork: before it, after it in the parent, and in the
- * child. */
+/* asf__heed_forks: register the next three functions to be called at each fork: before it, after it in the
+ * parent, and in the child. */
 void asf__heed_forks(void);
 void asf__before_fork(void);
 void asf__after_fork(void);
 void asf__in_child(void);
 
 /* asf__begin_share: called before a descriptor is duplicated.  asf__end_share: `to` is the duplicate, or an
- * error; `begun` is the result of asf__begin_share.  lock: if `begun`, the one against forks is held
- * between the two. */
+ * error; `begun` is the result of asf__begin_share.  lock: if `begun`, the lock `forks` is held between the
+ * two calls. */
 bool asf__begin_share(int fd);
 void asf__end_share(int fd, int to, bool begun);
 
@@ -162,11 +163,11 @@ bool asf__move_on(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to
 /* asf__begin: change a NEW descriptor to BEGINS, on the way to private.  returns  false: a call uses its
  * offset, or a thread forks.  After true no thread can fork until asf__begun has made it `state`, which may
  * also be NEW or KERNELS.
- * lock: held, and by no call around. */
+ * lock: held once; no interrupted call holds it. */
 bool asf__begin(struct asf_fd *d);
 void asf__begun(struct asf_fd *d, enum asf_fd_state state);
 /* asf__leave: a private descriptor becomes the kernel's, which has its offset already.  Its window is
- * released, unless `nested`: the call that this one interrupted uses it.  lock: held. */
+ * released, unless `nested`: then this call interrupted one that uses the window.  lock: held. */
 void asf__leave(struct asf_fd *d, bool nested);
 
 /* --- the functions of calls.def, which set errno ------------------------------------------- */
@@ -192,15 +193,15 @@ long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
 long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 long asf__unix_signal(int sig, void (*handler)(int));
 
-/* asf__heed_mask: called before the program uses this as a signal mask; it may be NULL.
+/* asf__heed_mask: called before the program sets `mask`, which may be NULL, as a signal mask.
  * asf__heed_signal: called before the program changes the signal's action by a call that is not ours. */
 void asf__heed_mask(const sigset_t *mask);
 void asf__heed_signal(int sig);
 
 /* --- reads (unix_read.c) ------------------------------------------------------------------- */
 
-/* asf__count_anew: restart the counts of reads; after `needed` small reads by the kernel they decide about
- * a window.
+/* asf__count_anew: restart the counts of reads; after `needed` small reads by the kernel the counts decide
+ * about a window.
  * asf__reads_before: `needed` for a NEW descriptor. */
 void asf__count_anew(struct asf_fd *d, unsigned needed);
 unsigned asf__reads_before(void);
@@ -216,7 +217,7 @@ void asf__leave_reads(struct asf_fd *d, int fd, bool nested);
  * asf__count_pread: count a pread that the window served.
  * asf__count_window: add the reads that a private descriptor's window served, and the window's system
  * calls.
- * asf__report_calls: report the counts of a descriptor, before its number is another file's.
+ * asf__report_calls: report the counts of a descriptor, before its number can become another file's.
  * asf__forget_calls: drop all counts: in the child of a fork they are the parent's. */
 void asf__count_call_slow(int fd, long r, bool is_output, bool has_ring);
 static inline long asf__count_call(int fd, long r, bool is_output, bool has_ring) {
@@ -233,8 +234,8 @@ void asf__forget_calls(void);
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
 
 /* asf__set_unseen: with decompress=on, note input that may be compressed.  returns  whether it was noted.
- * asf__see_first: the first read of it, of n bytes.  If the input is compressed, the descriptor is joined
- * to a stream that decodes it.  returns  the bytes read; ASF_NOT_OURS: none yet, read again.
+ * asf__see_first: the first read of such input, of n bytes.  If the input is compressed, the descriptor is
+ * joined to a stream that decodes it.  returns  the bytes read; ASF_NOT_OURS: none yet, read again.
  * asf__decodes: whether a descriptor is joined to such a stream; a regular file is examined first.
  * asf__end_decoded: called before such a descriptor is closed. */
 bool asf__set_unseen(int fd, int flags);
@@ -242,7 +243,7 @@ ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n);
 bool asf__decodes(int fd);
 void asf__end_decoded(struct asf_fd *d);
 
-/* asf__joined_read, asf__joined_seek: on the stream; results as of the system calls.
+/* asf__joined_read, asf__joined_seek: read and lseek on the stream; results as of the system calls.
  * asf__joined_release: write the stream's pending output, and set the kernel's offset to the stream's
  * position. */
 ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n);

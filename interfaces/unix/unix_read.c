@@ -68,8 +68,8 @@ static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count
 }
 
 /* Opens or moves the window for a read of n bytes at `at`.  Returns the descriptor's next state: READS;
- * KERNELS, if a window is not worth it for such reads; or NEW, to try again later: the program reads here
- * and there in the file, and each read may cost a page fault. */
+ * KERNELS, if a window is not worth it for such reads; or NEW, to try again later: the program reads at
+ * scattered offsets, and each read may cost a page fault. */
 static enum asf_fd_state try_window(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
@@ -145,8 +145,9 @@ static inline bool is_undecided(const struct asf_fd *d) {
     return state == ASF_FD_NEW || asf__unlikely(state == ASF_FD_SHARED);
 }
 
-/* Keeps the descriptor from becoming private while the kernel uses its offset in a call.  A thread that is
- * cancelled in the call keeps it so for good.  returns  false: it is no longer undecided. */
+/* Keeps the descriptor from becoming private while the kernel uses its offset in a call.  If the thread is
+ * cancelled in the call, the descriptor never becomes private.  returns  false: the descriptor is no longer
+ * undecided. */
 static inline bool hold_offset(struct asf_fd *d) {
     if (asf__likely(__libc_single_threaded))
         d->users++;
@@ -190,7 +191,8 @@ static inline bool enter_private(struct asf_fd *d, int fd) {
 
 enum grip { THE_KERNELS, HELD, ENTERED };
 
-/* THE_KERNELS: nothing to end; HELD: let_go_of_offset ends it; ENTERED: leave_private does. */
+/* Begins a call.  Returns how to end it: THE_KERNELS: there is nothing to end; HELD: by let_go_of_offset;
+ * ENTERED: by leave_private. */
 static inline __attribute__((always_inline)) enum grip take_hold(struct asf_fd *d, int fd) {
     do {
         while (is_undecided(d)) {
@@ -218,8 +220,8 @@ static inline bool is_mine(const struct asf_fd *d, off64_t at) {
     return asf__likely(d->state == ASF_FD_READS) || d->given_up > at;
 }
 
-/* Reads from the kernel at offset `at`.  Then sets the descriptor's offset to the end of the bytes read; not
- * if it is no longer `left`, which this call has set: then a signal handler has moved it. */
+/* Reads from the kernel at offset `at`.  Then sets the descriptor's offset to the end of the bytes read,
+ * unless a signal handler has moved it: then it differs from `left`, which this call has set. */
 static inline __attribute__((always_inline)) ssize_t
 read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64_t at, off64_t left) {
     struct asf_cios *c = &d->stream;
@@ -248,8 +250,8 @@ static inline void count_served(struct asf_fd *d, size_t n) {
     }
 }
 
-/* Reads from a private descriptor: n bytes in all; n is 0 if they are more than a window serves.  All in
- * one function, since each level of calls above a system call costs some 7 ns. */
+/* Reads from a private descriptor: n bytes in all; n is 0 if they are more than a window serves.  This is one
+ * function, since each level of calls above a system call costs some 7 ns. */
 static inline __attribute__((always_inline)) ssize_t
 read_private(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t n) {
     struct asf_cios *c = &d->stream;
@@ -271,7 +273,7 @@ read_private(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t 
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-/* A read that the window serves is a cancellation point, too. */
+/* Makes a read that the window serves a cancellation point, too. */
 static inline void may_end(void) {
     if (asf__unlikely(!__libc_single_threaded))
         pthread_testcancel();
@@ -330,8 +332,8 @@ long asf__unix_read(int fd, void *p, size_t n) {
 }
 
 #ifndef ASF_STATIC
-/* Returns the sum of the lengths; 0 if there are none or too many for a window.  The kernel judges invalid
- * vectors. */
+/* Returns the sum of the lengths; 0 if there are none or too many for a window.  Invalid vectors are left to
+ * the kernel. */
 static size_t length_of(const struct iovec *v, int count) {
     size_t n = 0;
     for (int i = 0; i < count && count <= 16; i++)

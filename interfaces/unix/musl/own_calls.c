@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_calls.c - musl's own functions of names that libasf_unix defines: musl has no other names for them.
- * They are looked up at start-up, since programs call them in signal handlers.  An archive defines read and
- * write alone of these, and has musl's under names of their own (interfaces/stdio/musl/take_own).
+ * own_calls.c - musl's functions whose names libasf_unix also defines; musl has no other names for them.
+ * They are looked up at start-up, since programs call them in signal handlers.  libasf_unix.a defines only
+ * read and write of these; interfaces/stdio/musl/take_own renames musl's.
  */
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void look_up(void) {
 }
 #endif
 
-/* By another name in C, where they are declared as libc's, and so not hidden. */
+/* Defined under another C name: the headers declare libc's names, without hidden visibility. */
 #define NAMED(type, name, parameters)                                                                        \
     __attribute__((visibility("hidden"))) type own_##name parameters __asm__("asf__own_" #name);             \
     type own_##name parameters
@@ -50,10 +50,10 @@ NAMED(int, open, (const char *path, int flags, ...)) {
 #ifdef ASF_STATIC
 long asf__libc_close(int fd) {
     const long r = asf__cancellable_close(fd);
-    return r == -EINTR ? 0 : r; /* as musl answers */
+    return r == -EINTR ? 0 : r; /* as musl's close returns */
 }
 #else
-/* It cancels the requests of aio on the descriptor, too. */
+/* musl's close also cancels the descriptor's aio requests. */
 long asf__libc_close(int fd) {
     return MUSLS(close)(fd) < 0 ? -errno : 0;
 }
@@ -68,7 +68,7 @@ long asf__libc_dup3(int from, int to, int flags) {
     return r;
 }
 
-/* It hides the signals that it uses itself. */
+/* musl's pthread_sigmask hides the signals that musl uses itself. */
 long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old) {
     return -MUSLS(pthread_sigmask)(how, set, old);
 }
