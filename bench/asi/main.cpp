@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.cpp - asi_bench: regions of few bytes and regions anywhere in a file, beside stdio and Unix I/O.
- * Every pass checks its data; a datum that is wrong ends the program with status 1.
+ * main.cpp - asi_bench: small regions and positional regions of a file, compared with stdio and Unix I/O.
+ * Every pass checks its data; wrong data ends the program with status 1.
  */
 #include "asi_bench.h"
 #include "sides.h"
@@ -64,7 +64,7 @@ int run(const arguments &given, const std::string &directory) {
     }
     if (!given.second_thread)
         return benchmark::RunSpecifiedBenchmarks() ? 0 : 1;
-    std::barrier parked(2); // a thread that does nothing
+    std::barrier parked(2); // an idle second thread makes the process multithreaded
     const std::jthread second([&parked] { parked.arrive_and_wait(); });
     const bool ran = benchmark::RunSpecifiedBenchmarks() > 0;
     parked.arrive_and_wait();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * places.cpp - 16 bytes at each of 100,000 places of a file, none of them twice: sallocAt beside pread,
- * by one thread and by two.  The pages are in memory, and have been touched.
+ * places.cpp - 16 bytes at each of 100,000 different offsets of a file: sallocAt and pread, by one thread and
+ * by two.  The pages are in memory, and have been touched.
  */
 #include "asi_bench.h"
 #include "sides.h"
@@ -18,7 +18,7 @@ constexpr size_t region_size = 16, place_count = 100000;
 struct place_file {
     std::string name, path;
     std::vector<off_t> places;
-    uint64_t sum = 0; // of what stands there
+    uint64_t sum = 0; // of ends() of all regions
 };
 
 std::vector<off_t> random_places(off_t file_size, size_t count) {
@@ -43,7 +43,7 @@ place_file make_full(const std::string &directory) {
     return made;
 }
 
-// A hundredth of the places has text, the others are in holes.
+// One offset in a hundred has text, the others are in holes.
 place_file make_sparse(const std::string &directory) {
     const off_t size = off_t{20} << 30;
     place_file made{"20 GB", make_file(directory + "/sparse", 0), random_places(size, place_count)};
@@ -79,7 +79,7 @@ uint64_t by_sallocAt(asf_cios *in, const off_t *place, size_t count) {
     return sum;
 }
 
-// All places once, parted between the threads.
+// Reads each offset once; the threads share the offsets.
 template <class Source, class Read>
 double timed(const place_file &file, unsigned threads, Source source, Read read) {
     std::atomic<uint64_t> sum = 0;
@@ -110,7 +110,7 @@ void add_file(const place_file &file) {
     }
 }
 
-// The same few places, in what the stream has at hand.
+// The same few offsets, all within the stream's buffer.
 void add_buffer(const std::string &path) {
     place_file near{"buffer", path, {}};
     std::mt19937 engine(7);

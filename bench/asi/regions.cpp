@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * regions.cpp - regions of 16 and 117 bytes one after the other: in line with the lock and without it,
- * beside fread and fwrite.  Of each region the first and the last byte are read or written.
+ * regions.cpp - regions of 16 and 117 bytes in sequence: by the inline calls, locked and unlocked, compared
+ * with fread and fwrite.  The first and the last byte of each region are read or written.
  */
 #include "asi_bench.h"
 #include "sides.h"
@@ -48,7 +48,7 @@ input_pass by_fread(const stdio_side &side, const std::string &path, size_t size
     };
 }
 
-// The floor of input that is read: blocks of whole regions and nothing else.
+// The lower limit of input by read(): blocks of whole regions and nothing else.
 input_pass by_read(const std::string &path, size_t size, size_t block_size) {
     const int fd = open(path.c_str(), O_RDONLY);
     return [fd, size, block = std::string(block_size, '\0')]() mutable {
@@ -101,7 +101,7 @@ void add_input(const std::string &name, size_t size, const input_pass &one) {
     });
 }
 
-// What is timed goes to /dev/null; the same is written to a file before, and looked at.
+// Timed output goes to /dev/null.  The same calls first write a file, which is compared.
 template <class Make>
 void add_output(const std::string &name, const std::string &path, size_t size, Make make) {
     make(path, true)();

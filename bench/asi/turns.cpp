@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * turns.cpp - 64 bytes of input and 64 of output by turns on one file, and 100,000 regions of output, or
- * updates in place, at places of their own by one, two and four threads.  The files are read and compared
- * after each pass.
+ * turns.cpp - 64 bytes of input and 64 of output alternately on one file, and 100,000 positional regions of
+ * output, or updates in place, by one, two and four threads.  The files are read and compared after each
+ * pass.
  */
 #include "asi_bench.h"
 #include "sides.h"
@@ -114,7 +114,7 @@ const output_file &prepared(const std::string &directory) {
     return made;
 }
 
-// Threads put(place, bytes); then end(), which is timed, too.
+// The threads call put(offset, bytes) for each region; then end() is called, which is timed, too.
 template <class Put, class End>
 double timed(const output_file &file, unsigned threads, const char *name, Put put, End end) {
     const double taken = in_threads(threads, [&](unsigned thread) {
@@ -153,7 +153,7 @@ double put_by_pwrite(const output_file &file, unsigned threads) {
     return timed(file, threads, "pwrite", put, [fd] { return close(fd); });
 }
 
-// Before an update each region has the bytes that it must have, but one bit of each.
+// Before an update each region has its final bytes with one bit of each inverted.
 void make_old(const output_file &file) {
     std::string old = file.expected;
     for (char &c : old)

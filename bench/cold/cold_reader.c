@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cold_reader.c - reads a file once by the ASI, sums its bytes where they lie, and prints
- * MB/s, CPU seconds (user, system), the module and the sum.  bench/cold/run has it read files
- * that are not in the page cache, and files that are.
+ * cold_reader.c - reads a file once by the ASI, sums its bytes in place, and prints MB/s, CPU seconds (user,
+ * system), the module and the sum.  bench/cold/run starts it on files that are in the page cache and on files
+ * that are not.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static double seconds(struct timeval t) {
     return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
 
-/* By words, so that the sum is no limit. */
+/* Sums words rather than bytes, so that the sum does not limit the speed. */
 static uint64_t sum(const char *p, size_t n) {
     uint64_t total = 0, word;
     for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dir_walkers.c HOW PATH: print all paths of a tree as find does, by fts(3) or by asf_walk with that many
- * threads ("fts", "1", "2"); "limit": open and read each directory and print nothing.
+ * dir_walkers.c HOW PATH: print all paths of a tree as find does.  HOW is "fts" for fts(3), or the number of
+ * threads of asf_walk; "limit": open and read each directory and print nothing.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>
@@ -54,7 +54,7 @@ static int by_fts(char *path) {
     return fts_close(walk);
 }
 
-/* Four system calls a directory, which nobody can do without. */
+/* The minimum is four system calls a directory. */
 static int at_the_limit(int at, const char *name) {
     static char buffer[64 << 10];
     struct folder {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that figure6/run times: programs, their forms, where their bytes come from and go to."""
+"""The commands that figure6/run times: programs, their forms, their inputs and outputs."""
 import collections
 import os
 import random
@@ -10,22 +10,22 @@ import subprocess
 PROGRAMS = ["diff", "compress", "uncompress", "cut", "cmp", "wc", "cat", "cp"]
 FORMS = ["plain", "relinked", "relinked-128K", "recompiled", "asi", "system", "preloaded", "uutils", "busybox", "toybox"]
 OURS = ["plain", "relinked", "relinked-128K", "recompiled", "asi", "preloaded"]
-# Whose output the others are compared with: the first of these that there is.
+# The reference for comparing outputs: the first of these forms that exists.
 REFERENCES = ["system"] + [form for form in FORMS if form != "system"]
 
 UUTILS = "/usr/lib/cargo/bin/coreutils"
 SYSTEM_PATH = "/usr/bin:/bin"
 PACKAGES = {"uutils": "rust-coreutils", "busybox": "busybox-static", "toybox": "toybox"}
-# Where gzip brings a script of that name, Debian keeps the program itself under another.
+# Debian renames a program if gzip has a script of the same name.
 SYSTEM_NAMES = {"uncompress": ["uncompress.real", "uncompress"]}
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
-# A form that is another one with options of asf's.
+# Forms that are another form with asf's options.
 OPTIONS = {"relinked-128K": ("relinked", "buffer=128K")}
 
 # The row that shows what a form costs before it moves any data.
 STARTUP = "cat of nothing"
 
-# Where the bytes come from and go to; the other end of a pipe is the system's cat.
+# The routes: input and output; the other end of a pipe is the system's cat.
 ROUTES = {"null": "file to /dev/null", "file": "file to file", "pipe": "file to pipe", "feed": "pipe to file"}
 
 # A row of the tables: what is run, by which route, and with which arguments.  In the arguments, {text}, {copy}, {part},
@@ -35,7 +35,7 @@ Case = collections.namedtuple("Case", "title program route arguments feeds", def
 
 
 def program_cases():
-    """The eight programs by every route, and two rows aside."""
+    """Returns the eight programs by every route, and two additional rows."""
     for route in ROUTES:
         fed = route == "feed"
         text = () if fed else ("{text}",)
@@ -53,16 +53,16 @@ def program_cases():
 
 CP_TARGETS = {"null": "/dev/null", "file": "{out}", "pipe": "/dev/stdout", "feed": "{out}"}
 
-# Those that are no program of the paper's figure, or no typical run of one.
+# Rows that are not in the paper's figure, or are no typical run of a program.
 ASIDE = {"wc -l", STARTUP}
 
 
 class Unusable(Exception):
-    """The run cannot say anything; the message tells what to do."""
+    """The run has no result; the message says what to do."""
 
 
 def log_lines(size):
-    """Tab-separated records as a log has them, about 100 bytes a line, the same in every run."""
+    """Returns tab-separated records like a log's, about 100 bytes a line, the same in every run."""
     choice = random.Random(1994)
     words = ["accepted", "connection", "from", "closed", "session", "opened", "for", "user", "error", "reading",
              "timeout", "after", "retry", "stream", "buffer", "of", "the", "in", "at", "request"]
@@ -106,7 +106,7 @@ class Files:
 
 
 def applets(program):
-    """What a program of many names offers."""
+    """Returns the programs that a multi-call program such as busybox has."""
     if not shutil.which(program, path=SYSTEM_PATH):
         return []
     listing = [program, "--list"] if program == "busybox" else [program]
@@ -114,13 +114,13 @@ def applets(program):
 
 
 def missing_forms(forms):
-    """The packages of those that are not installed, by form."""
+    """Returns the packages of the forms that are not installed, by form."""
     there = {"uutils": os.path.isdir(UUTILS), "busybox": applets("busybox"), "toybox": applets("toybox")}
     return {form: package for form, package in PACKAGES.items() if form in forms and not there[form]}
 
 
 def find_form(form, program, build):
-    """The beginning of the command line, or None where the form does not exist."""
+    """Returns the beginning of the command line, or None if the form does not exist."""
     if form in ("system", "preloaded"):
         found = [shutil.which(name, path=SYSTEM_PATH) for name in SYSTEM_NAMES.get(program, [program])]
         return next(([path] for path in found if path), None)

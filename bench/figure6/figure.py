@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What figure6/run found, as a script for gnuplot: a panel for each route on each file system."""
+"""The results of figure6/run as a script for gnuplot: a panel for each route on each file system."""
 import commands
 import tables
 
-# The columns of a panel's data behind the place on the x axis and the title: speedups over plain.
+# The columns of a panel's data after the x coordinate and the title: speedups over plain.
 BARS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"), ("preloaded", "system")]
 MARKS = ["system", "busybox", "toybox", "uutils"]
 
@@ -19,7 +19,7 @@ def block(name, place, route):
         ratios = [place.bar(case.title, route, *pair) for pair in BARS]
         ratios += [place.bar(case.title, route, form, "plain") for form in MARKS]
         ratios.append(place.limit(case))
-        # All of the paper's is file to file.
+        # All measurements of the paper are from file to file.
         ratios += tables.PAPER.get(case.program, (None, None)) if route == "file" else (None, None)
         lines.append(" ".join([str(x), f'"{case.title}"'] + [number(ratio) for ratio in ratios]))
     return f"${name} << END\n" + "\n".join(lines) + "\nEND\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The bars of Figure 6.  figure.py puts before it: terminal_type, output_file,
+# The bars of Figure 6.  figure.py prepends: terminal_type, output_file,
 # panels, columns, titles[1..panels] and the blocks $data1, $data2, ... whose
 # columns are x, title, relinked, relinked-128K, recompiled, asi, preloaded, system,
 # busybox, toybox, uutils, limit, and the paper's two.
@@ -30,7 +30,7 @@ clip(value) = value > 39 ? 39 : value < 0.42 ? 0.42 : value
 clipped(n) = valid(n) ? clip(column(n)) : 1
 label_of(value) = value >= 10 ? sprintf("%.0f", value) : sprintf("%.1f", value)
 above(value) = clip(value < 1 ? 1 : value)
-# A bar stands on the line of 1, or hangs from it.
+# Bars begin at the line of 1, and go up or down.
 bar(column, shift) = sprintf("using ($1%+.2f):(1):($1%+.2f):($1%+.2f):(1):(clipped(%d)) with boxxyerror", \
     shift, shift - 0.08, shift + 0.08, column)
 dot(column, shift) = sprintf("using ($1%+.2f):(valid(%d) ? clipped(%d) : NaN) with points", shift, column, column)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A command of figure6/run, run: between files or with the system's cat at the other end of a pipe, and its time."""
+"""Runs and times a command of figure6/run, between files or with the system's cat at the other end of a pipe."""
 import fcntl
 import hashlib
 import os
@@ -21,7 +21,7 @@ def writing(path, descriptor=1):
 
 
 def reap(children):
-    """Waits for all; returns the status of the first and the CPU time of all."""
+    """Waits for all children; returns the status of the first and the CPU time of all."""
     cpu, first = 0, None
     for child in children:
         _, status, usage = os.wait4(child, 0)
@@ -48,7 +48,7 @@ class Job:
         return f"{self.case.title}, {commands.ROUTES[self.case.route]} ({self.form})"
 
     def start(self, sink):
-        """Starts the command and what it needs at its ends; returns the children, the command first."""
+        """Starts the command and the cat at the other end of its pipe; returns the children, the command first."""
         route = self.case.route
         if route == "pipe":
             ours, theirs = os.pipe()
@@ -67,7 +67,7 @@ class Job:
         return children
 
     def run(self, sink=None):
-        """The time of one run, into a new file where it writes one."""
+        """Returns the time of one run; output to a file goes to a new file."""
         if sink is None:
             sink = self.out if self.case.route in ("file", "feed") and not self.names_output else "/dev/null"
         if os.path.exists(self.out):
@@ -80,7 +80,7 @@ class Job:
         return Sample(cpu, wall)
 
     def output(self):
-        """What a run writes, as a short value to compare."""
+        """Returns a digest of a run's output."""
         self.run(self.seen)
         with open(self.out if self.names_output else self.seen, "rb") as file:
             if self.case.program == "wc":  # each wc pads its columns in its own way
@@ -89,7 +89,7 @@ class Job:
 
 
 class Splice:
-    """cat by splice(2) alone, in this process: what the kernel's part of it costs, with no program to start."""
+    """cat by splice(2) in this process: the kernel's part of the cost, without the start of a program."""
     form = "splice"
 
     def __init__(self, case, files):
@@ -128,7 +128,7 @@ class Splice:
 
 
 def copy_once(path):
-    """The limit: all of a file read from the page cache once, and copied once in memory.  Returns CPU seconds."""
+    """The limit: reads a file from the page cache once, and copies it once in memory.  Returns CPU seconds."""
     page, other = bytearray(PIECE), memoryview(bytearray(PIECE))
     with open(path, "rb", buffering=0) as file:
         began = time.process_time()
@@ -138,12 +138,12 @@ def copy_once(path):
 
 
 def limits(files):
-    """The limit of each file that is read, best of five."""
+    """Returns the limit of each input file, the best of five passes."""
     return {name: min(copy_once(files.names[name]) for _ in range(5)) for name in ("text", "part", "packed")}
 
 
 def make(arguments, files):
-    """All that is to be timed in one directory."""
+    """Returns all jobs to be timed in one directory."""
     found = []
     for case in commands.program_cases():
         if case.program not in arguments.programs or case.route not in arguments.routes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What figure6/run found, as Markdown tables."""
+"""The results of figure6/run as Markdown tables."""
 import collections
 import math
 import os
@@ -7,17 +7,17 @@ import os
 import commands
 from measure import AGAIN, head as head_of_run, noise_of
 
-# The paper's own speedups where its text names them, on AIX: (linked to ASF, on ASI).  Of diff it says "less than half
+# The paper's own speedups on AIX, if its text names them: (linked to ASF, on ASI).  For diff it says "less than half
 # the time" and then 3.67 by an additional 40 percent; of cp "almost twice" and two and a half times.
 PAPER = {"diff": (3.67 / 1.4, 3.67), "cp": (2.0, 2.5)}
 
-# Speedups: over which form each is counted.
+# The form that each speedup is relative to.
 SPEEDUPS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"),
             ("preloaded", "system"), ("asi", "system"), ("asi", "busybox"), ("asi", "toybox"), ("asi", "uutils")]
 MEANS = SPEEDUPS[:6]
 REFERENCES = ["plain", "system"]  # noise is the difference of the first of them from itself
 
-# At least so many times the speed of the fastest of the other forms.
+# Targets: the least speed relative to the fastest of the other forms.
 Target = collections.namedtuple("Target", "title route form others least")
 RIVALS = ("system", "busybox", "uutils", "splice")
 TARGETS = [
@@ -29,7 +29,7 @@ TARGETS = [
     Target("diff", "file", "relinked", ("plain",), 2.0), Target("diff", "file", "asi", ("plain",), 3.67),
     Target("cp", "file", "relinked", ("plain",), 2.0), Target("cp", "file", "asi", ("plain",), 2.5),
 ]
-# What is wanted of these, and of pipes, whose ends are two, is that processors work at once.
+# These, and pipes, which have two processes, must use several processors at once: elapsed time counts.
 TOGETHER = {"wc -l"}
 MEAN_TARGETS = {("relinked", "plain"): 1.3, ("recompiled", "plain"): 1.3, ("asi", "plain"): 2.0}
 # Nothing may become slower, and start-up by no more than this.
@@ -49,7 +49,7 @@ class Measured:
         self.start_splices()
 
     def start_splices(self):
-        """Splicing alone starts no program: it is counted as the system's cat that did the same."""
+        """Splicing starts no program, so the start of the system's cat is added to it."""
         start = self.times.get((commands.STARTUP, "null", "system"), (0, 0))
         for key in [key for key in self.times if key[2] == "splice"]:
             self.times[key] = tuple(time + more for time, more in zip(self.times[key], start))
@@ -62,13 +62,13 @@ class Measured:
         return list(dict.fromkeys(job.case for job in self.jobs if job.case.route == route))
 
     def speedup(self, title, route, form, over, elapsed=False):
-        """How many times as fast the form is as the other, or None where one is missing."""
+        """Returns how many times as fast as the other the form is, or None if one is missing."""
         if (title, route, form) not in self.times or (title, route, over) not in self.times:
             return None
         return self.times[title, route, over][elapsed] / max(self.times[title, route, form][elapsed], 1e-6)
 
     def verdict(self, title, route, form, over, elapsed=False):
-        """The same as a verdict."""
+        """Returns the same as a verdict."""
         row = self.rows.get((title, route))
         if not row or not {form, over} <= set(row.sides):
             return None
@@ -76,17 +76,17 @@ class Measured:
         return row.verdict(form, self.noise[by], over, by)
 
     def is_slower(self, *of):
-        """Of splicing, to which a start is added, there is no verdict."""
+        """Splicing has no verdict, since the start of a program is added to its time."""
         verdict = self.verdict(*of)
         return verdict.word == "slower" if verdict and "splice" not in of else self.speedup(*of) < 1
 
     def bar(self, *of):
-        """The speedup as it is drawn: 1 where there is no difference."""
+        """Returns the speedup for the figure: 1 if there is no difference."""
         verdict = self.verdict(*of)
         return 1.0 if verdict and verdict.word == "no difference" else self.speedup(*of)
 
     def limit(self, case):
-        """The speedup over plain of one read and one copy of what is read, or None."""
+        """Returns the speedup over plain of one read and one copy of the input, or None."""
         plain = self.times.get((case.title, case.route, "plain"))
         copies = sum(self.limits[name] for name in self.read_by(case))
         return plain[0] / copies if plain and copies else None
@@ -99,7 +99,7 @@ class Measured:
 
 
 def file_system(directory):
-    """The type of file system that a directory is on."""
+    """Returns the type of a directory's file system."""
     path, best = os.path.realpath(directory), ("", "?")
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         for line in mounts:
@@ -178,7 +178,7 @@ def print_times(place, forms):
 
 
 def stated_targets(place):
-    """Each target that can be judged, as (words, asked, found, met)."""
+    """Yields each target that has results, as (words, asked, found, met)."""
     for target in TARGETS:
         elapsed = target.route == "pipe" or target.title in TOGETHER
         ratios = {other: place.speedup(target.title, target.route, target.form, other, elapsed)
@@ -196,7 +196,7 @@ def stated_targets(place):
 
 
 def slower_forms(place):
-    """Each form that is not to be slower and is, as a target."""
+    """Yields each form that is slower and must not be, as a target."""
     for route, words in commands.ROUTES.items():
         for case in place.cases(route):
             for form, over in (("preloaded", "system"), ("relinked", "plain"), ("relinked-128K", "plain"),
@@ -207,7 +207,7 @@ def slower_forms(place):
 
 
 def startup_cost(place):
-    """Milliseconds of user+sys that preloading adds to a program that does nothing, or None."""
+    """Returns the milliseconds of user+sys that preloading adds to an empty program, or None."""
     plain, preloaded = (place.times.get((commands.STARTUP, "null", form)) for form in ("system", "preloaded"))
     return 1000 * (preloaded[0] - plain[0]) if plain and preloaded else None
 
@@ -217,7 +217,7 @@ def met(is_met):
 
 
 def print_targets(place):
-    """Returns how many are missed."""
+    """Prints the targets; returns how many are missed."""
     missed = 0
     head(["target", "asked", "found", "met"])
     for words, asked, found, is_met in [*stated_targets(place), *slower_forms(place)]:
@@ -243,7 +243,7 @@ def print_introduction(arguments, plan):
 
 
 def print_report(arguments, plan, measured):
-    """Everything as Markdown; returns how many targets were missed."""
+    """Prints all tables as Markdown; returns how many targets were missed."""
     print_introduction(arguments, plan)
     print("## Each program, over all routes and file systems\n")
     overall = print_means(measured)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_readers.cpp - what programs in C++ read files by: lines, the fields of lines, and numbers, by the
- * standard library, by hand over mmap, and by <asf/asf.hpp> and <asf/streams.hpp>.
+ * cxx_readers.cpp - how C++ programs read lines, the fields of lines, and numbers: by the standard library,
+ * by hand over mmap, and by <asf/asf.hpp> and <asf/streams.hpp>.
  */
 #include "lines_bench.h"
 
@@ -25,7 +25,7 @@ template <auto read> tally timed(const input &from, double *nanoseconds) {
     return found;
 }
 
-// The pieces of a text between separators, by memchr.
+// Calls use() for each field of a text, found by memchr.
 template <class Use> void each_piece(std::string_view text, char separator, Use use) {
     const char *p = text.data(), *end = p + text.size();
     while (const void *stop = memchr(p, separator, static_cast<size_t>(end - p))) {
@@ -89,7 +89,7 @@ tally fields_by_asf(const input &from) {
     return found;
 }
 
-// --- numbers: the sum is of their values, as bits -----------------------------------------
+// --- numbers: the sum adds the bits of the values -----------------------------------------
 
 void add_number(tally &found, long value) {
     found.add(static_cast<size_t>(value));

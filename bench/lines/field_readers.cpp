@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * field_readers.cpp - the fields of lines in memory by what a program has at hand.  The lines are
- * found beforehand; each is followed by a NUL, which strsep and its kin need.
+ * field_readers.cpp - the fields of lines in memory, by libc, C++ and asf.  The lines are found beforehand; a
+ * NUL follows each, which strsep and strtok need.
  */
 #include "lines_bench.h"
 
@@ -15,7 +15,7 @@ struct line {
     size_t length;
 };
 
-// strsep writes into the text, so that each pass has its own.
+// strsep writes into the text, so each pass has a copy.
 std::vector<line> split(std::string &text) {
     std::vector<line> lines;
     for (size_t at = 0, end; at < text.size(); at = end + 1) {
@@ -60,7 +60,7 @@ void by_strcspn(tally &found, const line &from, char separator) {
     }
 }
 
-// Passes over empty fields, of which the inputs have none but in empty lines.
+// strtok skips empty fields; in the inputs only empty lines have one.
 void by_strtok(tally &found, const line &from, char separator) {
     const char separators[] = {separator, '\0'};
     char *state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_inputs.cpp - texts like those that programs read: a list of words, a log, a table, and one whose
- * lines are of many lengths.
+ * line_inputs.cpp - typical texts: a list of words, a log, a table, and a text whose lines have many lengths.
  */
 #include "lines_bench.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_readers.cpp - the lines of a file by what a program has at hand.
+ * line_readers.cpp - the lines of a file, by libc, C++ and asf.
  */
 #include "lines_bench.h"
 
@@ -92,7 +92,7 @@ tally by_salloc_until(const char *path) {
     return found;
 }
 
-// --- by hand: the lines of a block, which returns the bytes that it has not used -------
+// --- by hand: each function takes the lines of a block, and returns the bytes that it has not used -------
 
 struct with_memchr {
     static size_t split(tally &found, const char *text, size_t n) {
@@ -181,7 +181,7 @@ template <class Way> tally over_read(const char *path) {
     return found;
 }
 
-// --- musl: a program beside this one --------------------------------------------------
+// --- musl: a separate program --------------------------------------------------
 
 std::string musl_program() {
     std::string path(4096, '\0');

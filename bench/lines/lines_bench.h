@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines_bench.h - what the parts of lines_bench share: inputs, what a reader finds in them, and
- * the readers.
+ * lines_bench.h - shared by the parts of lines_bench: the inputs, the readers, and their results.
  */
 #ifndef ASF_BENCH_LINES_BENCH_H
 #define ASF_BENCH_LINES_BENCH_H
@@ -15,8 +14,8 @@
 #include <unistd.h>
 #include <vector>
 
-// What a reader has seen: the number of lines or fields, and the sum of their lengths.  All readers
-// of an input must find the same.
+// A reader's result: the number of lines or fields, and the sum of their lengths.  All readers of an input
+// must have the same result.
 struct tally {
     uint64_t count = 0, sum = 0;
     bool operator==(const tally &) const = default;
@@ -37,7 +36,7 @@ std::vector<input> make_inputs(const std::string &directory);
 std::vector<input> make_integers(const std::string &directory);
 std::vector<input> make_reals(const std::string &directory);
 
-// A file by hand: all of it at once.
+// A file mapped as a whole.
 class mapped {
   public:
     explicit mapped(const std::string &path) {
@@ -58,7 +57,7 @@ class mapped {
     size_t size_;
 };
 
-// A way to read: what is found, and in *nanoseconds the CPU time that it took.
+// A way to read: returns the result, and in *nanoseconds the CPU time.
 struct reader {
     std::string name;
     tally (*read)(const input &from, double *nanoseconds);
@@ -75,7 +74,8 @@ std::vector<reader> real_readers();
 
 double cpu_now(); // nanoseconds
 
-// module_of: which stream module serves the file: by its pages in the cache it is mapped or read.
+// module_of: the stream module that serves the file; whether it is mapped or read depends on its pages in the
+// cache.
 std::string module_of(const input &from);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.cpp - lines_bench: the lines of files and the fields of lines, by asf and by what a program
- * has without it, in one process.  Every reader's finding is checked before it is timed.
+ * main.cpp - lines_bench: the lines of files and the fields of lines, by asf and by its alternatives, in one
+ * process.  Every reader's result is checked before the reader is timed.
  */
 #include "lines_bench.h"
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// strtok cannot see empty fields: it is left out where there are some.
+// strtok skips empty fields, so it is left out if the input has any.
 bool is_right(const std::string &name, const input &from, const reader &way, const tally &expected) {
     double nanoseconds;
     if (way.read(from, &nanoseconds) == expected)
@@ -23,7 +23,7 @@ bool is_right(const std::string &name, const input &from, const reader &way, con
     exit(1);
 }
 
-// One pass over the input an iteration; items are lines or fields.
+// Each iteration is one pass over the input; items are lines or fields.
 void add_reader(const std::string &name, const input &from, const reader &way) {
     const auto time = [&from, way](benchmark::State &state) {
         double taken = 0, all = 0;
@@ -40,8 +40,7 @@ void add_reader(const std::string &name, const input &from, const reader &way) {
     benchmark::RegisterBenchmark(name.c_str(), time)->UseManualTime();
 }
 
-// The first way is the reference of the others, and is added twice, the second time as "again": the
-// difference is noise.
+// The first reader is the reference, and is added twice, the second time as "again": the difference is noise.
 void add(const std::string &kind, const std::vector<input> &inputs, const std::vector<reader> &ways) {
     for (const input &from : inputs) {
         double nanoseconds;

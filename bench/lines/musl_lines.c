@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * musl_lines.c - reads the lines of a file by getline; compiled by musl-gcc, so by musl's.
- * Prints the CPU nanoseconds that a pass took, the lines and the sum of their lengths.
+ * musl_lines.c - reads the lines of a file by musl's getline, since musl-gcc compiles it.  Prints the CPU
+ * nanoseconds that a pass took, the lines and the sum of their lengths.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

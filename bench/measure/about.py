@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machine and the build that a figure depends on."""
+"""The machine and the build on which the measurements depend."""
 import datetime
 import os
 import platform
@@ -50,6 +50,6 @@ def about(build=os.path.join(TREE, "build", "release")):
 
 
 def head(facts=None):
-    """The facts as a line of Markdown."""
+    """Returns the facts as a line of Markdown."""
     return ("*{processors} processors ({processor}), governor {governor}; Linux {kernel}, {libc}, {system}; cc {compiler} "
             "{flags}; asf {commit}; {date}, load {load}*").format(**{"flags": "", **(facts or about())})

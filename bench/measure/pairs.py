@@ -13,7 +13,7 @@ ENOUGH = 6       # rounds: from the least to the greatest of fewer is less than 
 
 
 class Row:
-    """A thing that is measured, and its sides, which are the ways to do it.
+    """A task that is measured, and its sides: the ways to do it.
 
     A side is a function that returns a Sample, or, with a program, a name under which the program prints its samples.
     """
@@ -29,7 +29,7 @@ class Row:
 
     @classmethod
     def of(cls, name, samples, reference):
-        """A row of given samples."""
+        """Returns a row of given samples."""
         row = cls(name, dict.fromkeys(samples), reference)
         row.samples = samples
         return row
@@ -46,12 +46,12 @@ class Row:
         return statistics.median(self.values(side, by))
 
     def ratios(self, side, over=None, by=None):
-        """One ratio for each round.  A processor that slows down for a while slows down all sides of a round alike."""
+        """Returns one ratio for each round: a processor that slows down slows down all sides of a round alike."""
         pairs = zip(self.values(over or self.reference, by), self.values(side, by))
         return [there / here if there > 0 and here > 0 else 1.0 for there, here in pairs]
 
     def noise(self, by=None):
-        """Ratios of the reference to itself, in the same round; or in the next round if a round measures it only once."""
+        """Ratios of the reference to itself in the same round, or in the next round if a round measures it only once."""
         if AGAIN in self.samples:
             return self.ratios(AGAIN, by=by)
         values = self.values(self.reference, by)

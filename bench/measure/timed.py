@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands, which are timed here, and programs that time themselves and print it."""
+"""Commands, which are timed here, and programs that time themselves and print their times."""
 import collections
 import json
 import os
@@ -12,11 +12,11 @@ Sample = collections.namedtuple("Sample", "cpu elapsed")  # cpu: user and system
 
 
 class Failed(Exception):
-    """A command failed, and its time means nothing."""
+    """A command failed, so its time is meaningless."""
 
 
 def wait(child, begun, accepted=None):
-    """The time in seconds of a process that was started at `begun`, and of all that it waited for."""
+    """Waits for a process; returns the seconds since `begun`, and its CPU seconds with those of its children."""
     _, status, usage = os.wait4(child.pid, 0)
     elapsed = time.perf_counter() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -44,7 +44,7 @@ class Program:
 
     def output(self, *more):
         argv = [*self.argv, *more]
-        # Into a pipe, not into /dev/null: it must not share its file with streams that are timed.
+        # Output goes to a pipe, not to /dev/null: the timed streams may write there.
         try:
             done = subprocess.run(argv, capture_output=True, text=True, check=False, env=self.environment)
         except OSError as error:
@@ -57,7 +57,7 @@ class Program:
         return self.read(self.output())
 
     def take(self, rows):
-        """One round of rows whose sides are names."""
+        """Makes one round of rows whose sides are names."""
         found = self.start(rows)
         for row in rows:
             for side, name in row.sides.items():
@@ -75,7 +75,7 @@ class Benchmarks(Program):
                         "--benchmark_format=json"]
 
     def names(self, wanted="."):
-        """The benchmarks whose names match."""
+        """Returns the benchmarks whose names match."""
         listing = self.output("--benchmark_list_tests=true", f"--benchmark_filter={wanted}")
         return [] if listing.startswith("Failed to match") else listing.splitlines()
 

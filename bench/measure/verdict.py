@@ -5,7 +5,7 @@ import functools
 import math
 import statistics
 
-# The places of code and data in memory alone change a program's time by up to this factor; figlet's by more (bench/README.md).
+# The addresses of code and data alone change a program's time by up to this factor; figlet's by more (bench/README.md).
 LEAST_DIFFERENCE = 1.02
 
 Interval = collections.namedtuple("Interval", "ratio least greatest")
@@ -16,8 +16,8 @@ def lower_rank(n):
     """The index of the interval's lower end among n sorted samples.
 
     The bootstrap draws n of the samples again and again, and takes the median of each draw.  That median is at most the
-    k-th smallest sample if at least half of the draw is; a binomial sum gives the probability.  So the result is what
-    many draws would tend to, without a random number: equal samples have equal intervals.
+    k-th smallest sample if at least half of the draw is; a binomial sum gives the probability.  So the result is
+    the limit of many draws, without random numbers: equal samples have equal intervals.
     """
     for k in range(1, n):
         share = k / n
@@ -28,14 +28,14 @@ def lower_rank(n):
 
 
 def interval(ratios):
-    """The median, and the bootstrap interval of 95 % about it."""
+    """Returns the median, and its bootstrap interval of 95 %."""
     ordered = sorted(ratios)
     low = lower_rank(len(ordered))
     return Interval(statistics.median(ordered), ordered[low], ordered[-1 - low])
 
 
 def spread(found):
-    """The largest factor between 1 and a value of the interval."""
+    """Returns the largest factor between 1 and a value of the interval."""
     return max(found.greatest, 1 / found.least)
 
 
@@ -64,7 +64,7 @@ class Verdict:
 
     @property
     def clear(self):
-        """Whether the interval contains no end of the noise: more samples would hardly change the word."""
+        """Returns whether the interval contains no limit of the noise: then more samples would hardly change the verdict."""
         return not any(self.interval.least <= end <= self.interval.greatest for end in (self.band, 1 / self.band))
 
     def __str__(self):

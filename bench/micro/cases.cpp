@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cases.cpp - registering benchmarks by sides.
+ * cases.cpp - registers a benchmark for each side.
  */
 #include "cases.h"
 #include "counting.h"
@@ -14,7 +14,7 @@ namespace {
 
 bool check = true;
 
-// The check of a case on a side; its threads ask at once, the first one checks.
+// The check of a case on a side.  All threads of the benchmark ask at once; the first one checks.
 struct checked_once {
     std::once_flag flag;
     bool right = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cases.h - how a benchmark is stated: what is timed and what proves that the
- * timed calls do their work.
+ * cases.h - the definition of a benchmark: the timed calls, and the check that they do their work.
  */
 #ifndef ASF_BENCH_CASES_H
 #define ASF_BENCH_CASES_H
@@ -17,17 +16,17 @@ struct bench_case {
     std::function<bool(const stdio_side &)> right; // run once, before anything is timed
     std::function<void(benchmark::State &, const stdio_side &)>
         time;        // one call (or pair of calls) an iteration
-    int threads = 0; // 0: counted in CPU time; else in elapsed time, over this many threads
+    int threads = 0; // 0: measures CPU time; else elapsed time, over this many threads
 };
 
 // add_case: register it for both sides, as "fread/64/libc" and "fread/64/asf", and as "fread/64/again", which
 // is libc once more: the difference of the two is noise.
 void add_case(const bench_case &stated);
 
-// leave_unchecked: the data have been checked by another process.
+// leave_unchecked: skip all checks, since another process has made them.
 void leave_unchecked();
 
-// add_limit: register what the machine itself needs, for no side.
+// add_limit: register a limit of the machine itself, which belongs to no side.
 void add_limit(const std::string &name, const std::function<void(benchmark::State &)> &time, int threads = 0);
 
 // open_stream: fopen of the side, or an exception that names the file.
@@ -39,7 +38,7 @@ void add_printing();
 void add_positions();
 void add_wide();
 void add_unix_io();
-void add_sharing(); // needs a process that has threads
+void add_sharing(); // needs a multithreaded process
 void add_limits();
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inputs.cpp - making the files that are read, by system calls alone.
+ * inputs.cpp - makes the input files, by system calls only.
  */
 #include "inputs.h"
 
@@ -38,7 +38,7 @@ void write_bytes(int fd, const std::string &path, const std::string &bytes) {
     }
 }
 
-// The bytes so many times; or for no times a hole of as many.
+// Writes the bytes `times` times; 0: makes a hole of their length.
 void write_file(const std::string &path, const std::string &bytes, int times) {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -50,7 +50,7 @@ void write_file(const std::string &path, const std::string &bytes, int times) {
     close(fd);
 }
 
-// A file in the page cache, gone with this object.
+// A file in the page cache, which the destructor removes.
 struct temporary_input {
     input_file file;
     temporary_input(const std::string &name, std::string bytes, int times = 1)
@@ -93,7 +93,7 @@ std::string word_text(generator &random) {
     return word;
 }
 
-// Lines until there is enough.
+// Appends lines until the text has input_size bytes.
 template <class Line> std::string make_lines(const Line &line) {
     std::string bytes;
     generator random;
@@ -106,7 +106,7 @@ std::string make_record(generator &random) {
     return std::to_string(random.next() % 1000000) + " " + word_text(random) + " " + real_text(random, 4);
 }
 
-// Two-byte letters for one character in five.
+// One character in five has two bytes.
 std::string make_utf8() {
     std::string bytes;
     generator random;

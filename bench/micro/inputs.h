@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inputs.h - the files that are read, and what stands in them.
+ * inputs.h - the input files and their contents.
  */
 #ifndef ASF_BENCH_INPUTS_H
 #define ASF_BENCH_INPUTS_H
@@ -28,7 +28,7 @@ const input_file &record_input(); // "number word real" a line
 const input_file &small_input();  // one line
 const input_file &utf8_input();   // lines of line_length characters
 const input_file &zero_input();   // zeros that were written
-const input_file &hole_input();   // zeros that were not: a sparse file
+const input_file &hole_input();   // zeros that were not written: a sparse file
 const input_file &large_input();  // the binary input thirteen times; `bytes` has it once
 
 void set_input_directory(const std::string &directory);

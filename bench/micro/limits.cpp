@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.cpp - what the data's movement costs on this machine whatever the
- * library does: the floor under the calls that are timed beside it.
+ * limits.cpp - the cost of moving the data alone on this machine: the lower limit of the calls that are
+ * timed.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr size_t window_size = 2 << 20;
 constexpr size_t buffer_size = 65536;
 
-// Through a pointer that the compiler cannot see through, as the stdio calls are.
+// Called through an opaque pointer, as the stdio calls are.
 void *(*volatile copy_bytes)(void *, const void *, size_t) = memcpy;
 
 struct descriptor {
@@ -34,7 +34,7 @@ struct descriptor {
     ~descriptor() { close(fd); }
 };
 
-// The input file, window after window, beginning again at its end.
+// Maps the input file window after window, and starts again at its end.
 class mapped_windows {
     descriptor file{binary_input().path, O_RDONLY};
     size_t offset = 0;
@@ -66,7 +66,7 @@ uint64_t sum_words(const char *data, size_t size) {
     return sum;
 }
 
-// What every timed call pays before its library does anything: the loop, the call, the test of its result.
+// The fixed cost of a timed call: the loop, the call, the test of its result.
 [[gnu::noinline]] int return_at_once(FILE *) {
     return 0;
 }
@@ -79,8 +79,8 @@ void call_only(benchmark::State &state) {
             state.SkipWithError("the empty function failed");
 }
 
-// The floor of ungetc and getc, getc before it included: a position in memory that three calls move, each of
-// which needs what the one before has stored.
+// The lower limit of getc, ungetc and getc: three calls that move a position in memory; each depends on the
+// previous one's store.
 struct position {
     const char *at;
 };
@@ -109,7 +109,7 @@ void step_back_and_forth(benchmark::State &state) {
     }
 }
 
-// fread's floor: out of mapped windows into one block.
+// fread's lower limit: copies from mapped windows to one block.
 void copy_out(benchmark::State &state, size_t size) {
     mapped_windows windows;
     std::vector<char> block(size);
@@ -125,7 +125,7 @@ void copy_out(benchmark::State &state, size_t size) {
     }
 }
 
-// fwrite's floor, short blocks: one block into a buffer that is written to /dev/null when full.
+// fwrite's lower limit for short blocks: copies one block to a buffer that is written to /dev/null when full.
 void copy_in(benchmark::State &state, size_t size) {
     const descriptor null("/dev/null", O_WRONLY);
     std::vector<char> buffer(buffer_size);
@@ -142,7 +142,7 @@ void copy_in(benchmark::State &state, size_t size) {
     }
 }
 
-// fwrite's floor, long blocks: no copy at all.
+// fwrite's lower limit for long blocks: write() without a copy.
 void write_block(benchmark::State &state, size_t size) {
     const descriptor null("/dev/null", O_WRONLY);
     const char *block = binary_input().bytes.data();

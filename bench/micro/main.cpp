@@ -2,9 +2,8 @@
  *
  * main.cpp - bench_micro: libc's stdio and ours, call by call, in one process.
  *
- * What one thread and several cost cannot be asked of one process: libc turns
- * its locks on with the first thread and never off again.  So the program is
- * run twice, the second time with --second-thread.
+ * One process cannot measure both the costs with one thread and with several: libc enables its locks at the
+ * first thread and never disables them.  So the program is run twice, the second time with --second-thread.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -67,7 +66,7 @@ arguments parse(int &argc, char **argv) {
     return parsed;
 }
 
-// A thread that does nothing, for as long as this object lives.
+// An idle thread, for as long as this object lives.
 class parked_thread {
     std::jthread thread{[](const std::stop_token &stop) {
         std::atomic<bool> over = false;
@@ -92,7 +91,7 @@ void add_all(bool second_thread) {
         add_limits();
 }
 
-// What the report says of the run: above all which calls are libc's on both sides.
+// Adds the run's facts to the report, above all the calls that are libc's on both sides.
 void describe(const arguments &given) {
     std::string left;
     for (const std::string &symbol : asf_side().elsewhere)

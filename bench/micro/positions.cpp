@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * positions.cpp - moving in a stream, asking where it stands, opening one.
+ * positions.cpp - seeks in a stream, queries of its offset, and opening.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -11,7 +11,7 @@ namespace {
 
 // A mover has step(), the timed calls, and at(), the offset where they leave the stream.
 
-// Forward by 16 bytes 127 times and back again: never out of libc's 4096-byte buffer.
+// Seeks forward by 16 bytes 127 times and back again: always within libc's 4096-byte buffer.
 template <int whence> struct near_seek {
     long offset = 0;
     void step(const stdio_side &side, FILE *file) {
@@ -45,8 +45,8 @@ char byte_at(long offset) {
     return binary_input().bytes[static_cast<size_t>(offset)];
 }
 
-// After each step the stream stands where the mover says, and reads what stands there; then
-// a seek brings it back, since the byte that was read has moved it.
+// Checks after each step that the stream's offset is the mover's, and that the byte there is the file's; then
+// seeks back over that byte.
 template <class Mover> bool moves_right(const stdio_side &side, Mover mover) {
     FILE *file = open_stream(side, binary_input().path, "r");
     bool right = side.getc(file) == static_cast<unsigned char>(byte_at(0));
@@ -60,7 +60,7 @@ template <class Mover> bool moves_right(const stdio_side &side, Mover mover) {
     return right;
 }
 
-// Read from, and not yet sought in: libc then asks the kernel where the stream stands, each time.
+// The stream has been read but not sought: libc then asks the kernel for the offset at each call.
 template <class Mover> void time_moving(benchmark::State &state, const stdio_side &side, Mover mover) {
     FILE *file = open_stream(side, binary_input().path, "r");
     side.getc(file);
@@ -75,7 +75,7 @@ template <class Mover> void add(const std::string &name, const Mover &mover) {
               [=](benchmark::State &state, const stdio_side &side) { time_moving(state, side, mover); }});
 }
 
-// The first byte of the file, or EOF.
+// Returns the first byte of the file, or EOF.
 int open_get_close(const stdio_side &side, const input_file &input) {
     FILE *file = open_stream(side, input.path, "r");
     const int got = side.getc(file);
@@ -88,7 +88,7 @@ void add_opening(const std::string &name, const input_file &(*input)()) {
         return open_get_close(side, input()) == static_cast<unsigned char>(input().bytes[0]);
     };
     const auto time = [=](benchmark::State &state, const stdio_side &side) {
-        const input_file &made = input(); // before the clock runs
+        const input_file &made = input(); // made before the clock starts
         for (auto _ : state)
             benchmark::DoNotOptimize(open_get_close(side, made));
     };

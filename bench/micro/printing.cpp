@@ -2,8 +2,8 @@
  *
  * printing.cpp - the printf family, on a stream and into memory.
  *
- * A form has a format and the values of a step; each is timed through several
- * functions, and what these print is compared with libc's snprintf.
+ * A form has a format and the values of a step.  Each form is timed through several functions, whose output
+ * is compared with libc's snprintf.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -24,7 +24,7 @@ double real_at(unsigned step) {
 
 enum { TEXT = 256 };
 
-// Calls that are alike but for where they print.
+// The targets: the same call, printing to different destinations.
 template <class Values> std::string to_reference(const char *format, const Values &values) {
     char text[TEXT];
     const int length = std::apply(
@@ -72,7 +72,7 @@ struct by_checked_sprintf {
     }
 };
 
-// Enough to leave every buffer a few times.
+// Enough to fill every buffer a few times.
 enum { CHECKED = 100000 };
 
 template <class Print, class Form> bool prints_to_stream(const stdio_side &side, const Form &form) {
@@ -120,7 +120,7 @@ void time_into_memory(benchmark::State &state, const stdio_side &side, const For
     }
 }
 
-// "fprintf %d\n": as it stands in a program.
+// The name with the format as in a program's source: "fprintf %d\n".
 template <class Print, class Form> std::string name_of(const Form &form) {
     std::string name = std::string(Print::name) + " ";
     for (const char *p = form.format; *p; p++)
@@ -153,7 +153,7 @@ template <class Values> void add(const char *format, Values values) {
     add_into_memory<by_snprintf>(stated);
 }
 
-// Those that have targets: through the names that fortified programs call, too.
+// For forms with a target ratio: times the names that fortified programs call, too.
 template <class Values> void add_all(const char *format, Values values) {
     const form<Values> stated = {format, values};
     add(format, values);

@@ -2,9 +2,8 @@
  *
  * reading.cpp - the calls that take data from a stream.
  *
- * A reader has step(), the timed call, false at the end of the file, and data(),
- * what the last step read.  It reads a file of 16 MB from beginning to end and
- * begins again.
+ * A reader has step(), the timed call, which is false at the end of the file, and data(), the bytes of the
+ * last step.  It reads a file of 16 MB from beginning to end, again and again.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -71,7 +70,7 @@ struct getline_reader {
     std::string_view data() const { return {line, static_cast<size_t>(got)}; }
 };
 
-// What fscanf stores; each row uses some of it.
+// The targets of fscanf; each row uses some of them.
 struct scanned {
     int number = 0, at = 0;
     float small = 0;
@@ -81,8 +80,7 @@ struct scanned {
     wchar_t wide[256] = L"";
 };
 
-// One fscanf with this format and these arguments, and the input's text made from
-// what it stored.
+// One call of fscanf; `spell` makes the input's text again from the stored values.
 template <auto scan, auto spell> struct scan_reader {
     scanned got;
     std::string text;
@@ -104,7 +102,7 @@ constexpr auto spell_wide = [](const scanned &v) {
     return std::string(v.wide, v.wide + std::char_traits<wchar_t>::length(v.wide)) + "\n";
 };
 
-// The whole file, read step by step, is the file as the kernel has it.
+// Checks that all steps together read the file's bytes.
 template <class Reader> bool reads_all(const stdio_side &side, const input_file &input, Reader reader) {
     FILE *file = open_stream(side, input.path, "r");
     const std::string_view expected = input.bytes;
@@ -137,7 +135,7 @@ void add(const std::string &name, const input_file &(*input)(), const Reader &re
               }});
 }
 
-// A row: `call` is the arguments behind the file, `good` what fscanf returns.
+// A row: the variable arguments follow the FILE in the call; `good` is fscanf's result.
 #define SCAN(name, input, good, spell, ...)                                                                  \
     add(name, input,                                                                                         \
         scan_reader<[](scanner scan, FILE *file, scanned &v) {                                               \
@@ -175,7 +173,7 @@ void add_scanning() {
 
 #undef SCAN
 
-// sscanf of one string again and again, with up to three values.
+// Times sscanf of one string, with up to three values.
 void add_sscanf(const std::string &name, const std::string &text, const char *format, int values) {
     const auto scan = [=](const stdio_side &side, int(&got)[3]) {
         return side.sscanf(text.c_str(), format, &got[0], &got[1], &got[2]) == values;

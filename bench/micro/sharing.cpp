@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.cpp - threads that read one stream: the paper's point that data is
- * copied with the stream unlocked.
+ * sharing.cpp - threads that read one stream: shows the paper's point that data is copied with the stream
+ * unlocked.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -35,7 +35,7 @@ totals read_until_end(const stdio_side &side, FILE *file) {
     return seen;
 }
 
-// Two threads take the whole file between them, every byte once.
+// Checks that two threads together read every byte of the file once.
 bool shares_right(const stdio_side &side) {
     FILE *file = open_stream(side, binary_input().path, "r");
     totals other, expected;
@@ -49,7 +49,7 @@ bool shares_right(const stdio_side &side) {
     return both == expected;
 }
 
-// Each thread counts what it got itself; whoever meets the end rewinds for all.
+// Each thread counts its own bytes; the thread that meets the end rewinds the stream for all.
 uint64_t time_blocks(benchmark::State &state, const stdio_side &side, FILE *const &shared) {
     std::vector<char> block(block_size);
     uint64_t bytes = 0;
@@ -71,7 +71,7 @@ void time_sharing(benchmark::State &state, const stdio_side &side, FILE *&shared
         side.fclose(shared);
 }
 
-// The ceiling: the file in memory, handed out block by block by one counter.
+// The upper limit: threads copy blocks of the file from memory; one atomic counter assigns the blocks.
 void copy_sharing(benchmark::State &state, std::atomic<size_t> &next) {
     const std::string &bytes = binary_input().bytes;
     std::vector<char> block(block_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sides.cpp - finding the two stdios of the process.
+ * sides.cpp - finds the two stdios of the process.
  *
- * A handle of the library itself is asked, never the default search order,
- * which gives the interposed functions on both sides.
+ * Symbols are looked up in a handle of the library itself: the default search order would give the interposed
+ * functions on both sides.
  */
 #include "sides.h"
 
@@ -35,13 +35,13 @@ std::string library_of(void *address) {
     return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-// A library's own name in its path: "/usr/lib/libc.so.6" is that of "libc.so.6".
+// Whether the path is the library's: "/usr/lib/libc.so.6" is that of "libc.so.6".
 bool is_from(const std::string &path, const std::string &soname) {
     const std::string stem = soname.substr(0, soname.find(".so"));
     return path.find("/" + stem + ".so") != std::string::npos;
 }
 
-// By libc's own dlsym: asf's would give its own calls on descriptors for libc's.
+// Calls libc's own dlsym: asf's would return asf's calls on descriptors instead of libc's.
 void *look_up(void *handle, const char *symbol) {
     using dlsym_type = void *(*)(void *, const char *);
     static const auto libcs =

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sides.h - one stdio beside the other: the same functions, each through a
- * pointer, once libc's and once ours, in one process.
+ * sides.h - two stdios in one process, libc's and ours: the same functions, each through a pointer.
  */
 #ifndef ASF_BENCH_SIDES_H
 #define ASF_BENCH_SIDES_H
@@ -14,7 +13,7 @@
 #include <vector>
 #include <wchar.h>
 
-// What a program calls that is compiled with _FORTIFY_SOURCE.
+// Programs compiled with _FORTIFY_SOURCE call these.
 extern "C" {
 int __fprintf_chk(FILE *, int, const char *, ...);
 int __snprintf_chk(char *, size_t, int, size_t, const char *, ...);
@@ -64,17 +63,17 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
 struct stdio_side {
     std::string name;                   // "libc", "asf" or "again"
     std::string library;                // the file it was found in
-    std::vector<std::string> elsewhere; // functions that this library leaves to another
+    std::vector<std::string> elsewhere; // functions that this library does not define
 #define BENCH_MEMBER(function, symbol) decltype(&::function) function;
     BENCH_STDIO(BENCH_MEMBER)
 #undef BENCH_MEMBER
 };
 
-// load_side: the functions as the library with this soname defines them; it
-// must be in the process already.  Prints what is wrong and exits otherwise.
+// load_side: find the functions that the library with this soname defines; it must be loaded already.  Prints
+// an error and exits on failure.
 stdio_side load_side(const std::string &name, const std::string &soname);
 
-// libc_side, asf_side: the two that are compared; libc_again is libc_side by another name; set once by main.
+// libc_side, asf_side: the compared sides; libc_again is libc_side under another name.  main sets them once.
 const stdio_side &libc_side();
 const stdio_side &asf_side();
 const stdio_side &libc_again();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unix_io.cpp - read, lseek and write on descriptors, beside the kernel's calls
- * as libc makes them.
+ * unix_io.cpp - read, lseek and write on descriptors, compared with libc's, which call the kernel.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -14,7 +13,7 @@
 
 namespace {
 
-// A descriptor of the side, closed by it.
+// A descriptor that the side opens and closes.
 class descriptor {
     const stdio_side &side;
 
@@ -30,7 +29,7 @@ class descriptor {
     ~descriptor() { side.close(fd); }
 };
 
-// The whole input in reads of this size is the input.
+// Checks that reads of this size give the input's bytes.
 bool reads_right(const stdio_side &side, const input_file &input, size_t size) {
     const descriptor d(side, input.path, O_RDONLY);
     std::vector<char> block(size);
@@ -53,7 +52,7 @@ void add_read(const std::string &name, const input_file &(*input)(), size_t size
               }});
 }
 
-// Anywhere in the first `within` bytes.
+// Reads at random offsets within the first `within` bytes.
 void add_pread(const std::string &name, const input_file &(*input)(), size_t within, size_t size) {
     add_case({"unix pread" + name + "/" + std::to_string(size),
               [=](const stdio_side &side) {
@@ -76,7 +75,7 @@ void add_pread(const std::string &name, const input_file &(*input)(), size_t wit
               }});
 }
 
-// One small read, as of a program that looks at a file's first bytes.
+// One small read, as by a program that examines a file's first bytes.
 void add_first_bytes() {
     const auto look = [](const stdio_side &side, char *byte) {
         const descriptor d(side, binary_input().path, O_RDONLY);

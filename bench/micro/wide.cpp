@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide.cpp - wide characters in UTF-8: out of a file, and into /dev/null.
+ * wide.cpp - wide characters in UTF-8: from a file, and to /dev/null.
  *
- * The character set is named as the stream is opened: the locale stays what it
- * is for the others.
+ * The mode of fopen names the character set, so the locale of the other benchmarks does not change.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -68,7 +67,7 @@ void add_reader(const std::string &name, const input_file &(*input)(), const Rea
 /* --- writing ------------------------------------------------------------------ */
 
 struct fputwc_writer {
-    wchar_t beyond; // what every fifth character is
+    wchar_t beyond; // every fifth character
     unsigned count = 0;
     wchar_t letter() const { return count % 5 ? static_cast<wchar_t>('a' + count % 26) : beyond; }
     void step(const stdio_side &side, FILE *file) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * writing.cpp - the calls that give data to a stream.
+ * writing.cpp - the calls that write to a stream.
  *
- * A writer has step(), the timed call, and expected(), what the next step is
- * to write.  Timed into /dev/null; checked in a file.
+ * A writer has step(), the timed call, and expected(), the text that the next step must write.  Output is
+ * timed to /dev/null and checked in a file.
  */
 #include "cases.h"
 #include "inputs.h"
@@ -34,14 +34,14 @@ struct fputs_writer {
     std::string expected() const { return line; }
 };
 
-// puts knows one stream, so the stream under test is made stdout around the loop (see standard_output).
+// puts writes to stdout only, so standard_output makes the stream under test stdout around the loop.
 struct puts_writer {
     std::string line = std::string(15, 'x');
     void step(const stdio_side &side, FILE *) { side.puts(line.c_str()); }
     std::string expected() const { return line + "\n"; }
 };
 
-// stdout while this object lives.
+// Makes a stream stdout while this object lives.
 class standard_output {
     FILE *before = stdout;
 
@@ -50,7 +50,7 @@ class standard_output {
     ~standard_output() { stdout = before; }
 };
 
-// Enough to leave every buffer a few times: 1 MB and at least eight calls.
+// Writes enough to fill every buffer a few times: 1 MB and at least eight calls.
 template <class Writer> std::string write_some(const stdio_side &side, FILE *file, Writer writer) {
     std::string expected;
     const standard_output redirected(file);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * musl_calls.c - one call of stdio many times, on standard input and output, which are files.
+ * musl_calls.c - makes one call of stdio many times, on standard input and output, which are files.
  *
  *     musl_calls           names the calls, and how often report makes each
- *     musl_calls CALL N    makes N of them, prints nanoseconds of CPU time a call to stderr, and puts what it
- * has read last, and where, behind its output
+ *     musl_calls CALL N makes N of them, prints nanoseconds of CPU time a call to stderr, and appends the
+ *     last data read, and its offset, to the output
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -18,7 +18,7 @@ static char *grown;
 static size_t grown_size;
 static int number;
 
-/* At the end of the input it begins anew, which is rare. */
+/* Rewinds at the end of the input, which is rare. */
 #define INPUT(call, failed)                                                                                  \
     if ((call) == (failed))                                                                                  \
     rewind(stdin)
@@ -59,7 +59,7 @@ static double now(void) {
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* Returns false if there is no such call. */
+/* Returns false if `name` names no call. */
 static int make_calls(const char *name, int n) {
 #define CALL(its, often, code)                                                                               \
     if (strcmp(name, its) == 0) {                                                                            \

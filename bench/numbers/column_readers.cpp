@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * column_readers.cpp - two columns of a table, an integer and a double, by asf and by what there is without
- * it.
+ * column_readers.cpp - two columns of a table, an integer and a double, by asf and by its alternatives.
  */
 #include "numbers_bench.h"
 
@@ -49,7 +48,7 @@ sums by_columns(const std::string &path, std::int64_t) {
     return sum_of(integers, reals, static_cast<std::int64_t>(integers.size()));
 }
 
-// The fields of a line, and whether both are numbers.
+// Parses both fields of a line; returns whether both are numbers.
 bool read_line(std::string_view line, std::int64_t &integer, double &real) {
     const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
     const char *end = line.data() + line.size();

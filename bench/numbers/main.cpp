@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * main.cpp - numbers_bench [DIRECTORY]: numbers written to a file, one a line, and columns read from a table,
- * by asf and by others, in one process.  All text and all sums are compared before anything is timed.
+ * by asf and other libraries in one process.  All text and all sums are compared before the measurements.
  */
 #include "numbers_bench.h"
 
@@ -67,7 +67,8 @@ void add_benchmark(const std::string &name, const std::function<void()> &run) {
     benchmark::RegisterBenchmark(name.c_str(), timed)->UseManualTime();
 }
 
-// Each writes a file anew.  The text of the reals is compared where it is the shortest.
+// Each writer writes a new file.  The text of the reals is compared only if the writer prints the shortest
+// digits.
 void add_writers(const numbers &of) {
     const std::string path = directory + "/numbers";
     std::string expected;

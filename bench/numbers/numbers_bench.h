@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers_bench.h - what the parts of numbers_bench share.
+ * numbers_bench.h - shared by the parts of numbers_bench.
  */
 #ifndef ASF_BENCH_NUMBERS_BENCH_H
 #define ASF_BENCH_NUMBERS_BENCH_H
@@ -19,16 +19,16 @@ struct numbers {
 struct writer {
     std::string name;
     void (*integers)(const std::string &path, const std::vector<std::int64_t> &values);
-    void (*reals)(const std::string &path,
-                  const std::vector<double> &values); // nullptr: as integers, by another writer
-    bool shortest; // reals by the fewest digits that are read back as the same
+    void (*reals)(const std::string &path, const std::vector<double> &values);
+    bool shortest; // prints the fewest digits that read back as the same number
 };
 
 std::vector<writer> writers();
 std::vector<writer> fmt_writers();
 std::vector<writer> fast_io_writers();
 
-// A table of three columns: an integer, a text and a double.  A reader finds the sums of both columns.
+// A reader's result: the sums of both number columns of a table, whose rows have an integer, a text and a
+// double.
 struct sums {
     std::int64_t integers = 0;
     double reals = 0;

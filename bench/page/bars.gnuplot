@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Bars that lie, one for each row, in panels beside each other; a dot on the row is the peer's.  Before it stand:
+# Horizontal bars, one for each row, in panels side by side; the dot in a row is the peer's value.  bench/report prepends:
 # output_file, ink, pale, bar, dot (colours), panels, rows (of the longest panel), fewest and most (the axis has room
 # for), bar_title, dot_title, and the blocks $data1, $data2, ... of y, label, value, least, greatest, peer.
 panel_width = 380

@@ -36,14 +36,14 @@ class Maker:
 
     @staticmethod
     def repeat(path, piece, size):
-        """Whole copies of the piece, at least `size` bytes."""
+        """Returns whole copies of the piece, at least `size` bytes."""
         with open(path, "wb") as file:
             for _ in range(max(1, -(-size // len(piece)))):
                 file.write(piece)
 
     @staticmethod
     def prose(choice, words, size):
-        """Paragraphs of lines of up to 78 columns, some of them indented as a manual's examples are."""
+        """Paragraphs of lines of up to 78 columns, some of them indented like a manual's examples."""
         lines, length = [], 0
         while length < size:
             line = "    " * (choice.random() < 0.15)
@@ -259,7 +259,7 @@ class Maker:
 
 
 def place(word, maker):
-    """A word of a program's command line (program_list.py), with the paths of its files."""
+    """Returns a word of a program's command line (program_list.py), with the paths of its files inserted."""
     out = os.path.join(maker.directory, "written")
     return re.sub(r"\{(\w+-[\d.]+|out)\}", lambda m: out if m[1] == "out" else maker.get(m[1]), word)
 
@@ -274,7 +274,7 @@ def command_of(program, maker):
 
 
 def stdin_of(program, maker):
-    """The path of standard input; what follows "=" in the list is its text."""
+    """Returns the path of standard input; text after "=" in the list is the input itself."""
     text = program.stdin
     if text is None or not text.startswith("="):
         return place(text, maker) if text else "/dev/null"

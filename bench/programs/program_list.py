@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The stock programs that programs/run times: title, command line, package, and what is asked of it."""
+"""The stock programs that programs/run times: title, command line, package, and target."""
 import collections
 
 # In `command` and `stdin`, {kind-megabytes} is an input of program_inputs.py, {out} a file that the program may write.
-# `least` is the ratio plain/preloaded that is asked for; None where no slower is all.
+# `least` is the target ratio plain/preloaded; None: the program must only not be slower.
 Program = collections.namedtuple("Program", "title command package stdin locale least", defaults=[None, "C", None])
 
 UTF8 = "C.UTF-8"
@@ -66,7 +66,7 @@ def formatted():
 
 
 def by_character():
-    """Programs that get and put single characters and short strings."""
+    """Programs that read and write single characters and short strings."""
     yield Program("catdoc", "catdoc {text-8}", "catdoc", least=2.0)
     yield Program("xxd", "xxd {binary-8}", "xxd")
     yield Program("xxd -p", "xxd -p {binary-8}", "xxd")
@@ -91,7 +91,7 @@ def by_character():
 
 
 def line_by_line():
-    """Filters that get and put whole lines."""
+    """Filters that read and write whole lines."""
     yield Program("cut -f2", "cut -f2 {tsv-32}", "coreutils")
     yield Program("paste", "paste {text-16} {utf8-16}", "coreutils")
     yield Program("join", "join {lines-2} {other_lines-2}", "coreutils")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// capnp.cpp - the record by Cap'n Proto: set field by field, read field by field
-// out of the message.
+// capnp.cpp - the record by Cap'n Proto: its fields are set, and read from the message, one by one.
 #include <cstring>
 #include <memory>
 

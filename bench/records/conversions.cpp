@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// conversions.cpp - what a conversion costs by itself, interpreted and as
-// generated code (Figures 9 and 10), and what a field costs that nobody expects
-// (Figures 12 and 13).
+// conversions.cpp - the cost of a conversion alone, interpreted and as generated code (Figures 9 and 10), and
+// of a field that the reader does not know (Figures 12 and 13).
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -20,7 +19,7 @@ namespace {
 
 volatile double sink;
 
-// A writer that has a field more, before all others.
+// A writer with an additional field before all others.
 struct MoreItem {
     int64_t unexpected;
     int32_t id;
@@ -40,7 +39,7 @@ struct MoreHead {
     int32_t kind, state;
 };
 
-// A writer whose longs have four bytes, and whose reals, too.
+// A writer whose longs and doubles have four bytes.
 struct ShortItem {
     int32_t id;
     float weight;
@@ -77,7 +76,7 @@ const asf_record_type short_item = ASF_RECORD_TYPE("item", ShortItem, short_item
 const asf_record_field short_head_fields[] = {HEAD_FIELDS(ShortHead, &short_item)};
 const asf_record_type short_head = ASF_RECORD_TYPE("head", ShortHead, short_head_fields);
 
-// A record from such a writer, in this machine's byte order or the other.
+// A record of such a writer, in this machine's byte order or (`turned`) the other.
 template <class WireHead, class WireItem> struct Wire : Ours {
     asf_record_format *wire, *foreign;
     std::vector<WireItem> items;
@@ -129,7 +128,7 @@ using Same = Wire<Head, Item>;
 using More = Wire<MoreHead, MoreItem>;
 using Short = Wire<ShortHead, ShortItem>;
 
-// Lets code be generated from now on; false: there is no generator.
+// Enables generated code; returns false if there is no generator.
 bool generate() {
 #ifdef WITH_XBYAK
     return asf_record_generate_xbyak() == 0;
@@ -138,7 +137,7 @@ bool generate() {
 #endif
 }
 
-// A row by an engine: "" is the best, "generated" that with code made at run time.
+// Adds a row for an engine: "" is the best one, "generated" the best one with code made at run time.
 template <class W>
 void row(const std::string &name, const asf_record_type &type, bool turned, double (W::*time)(size_t),
          const char *moves, const std::string &engine = "") {
@@ -156,7 +155,7 @@ void row(const std::string &name, const asf_record_type &type, bool turned, doub
     add_row(name, run, moves);
 }
 
-// The plain copies among the ways, to be compared with.
+// Adds the rows of the plain copies, for comparison.
 void copies(std::vector<Way> &all) {
     for (Way &w : all)
         if (w.name == "memcpy" || w.name == "copy by vectors")
@@ -169,8 +168,8 @@ void copies(std::vector<Way> &all) {
                 w.moves.decode);
 }
 
-// The same for a message that is handed over, and turned where it lies.  It has
-// to arrive anew each time, by memcpy, and to be checked: that time is taken off.
+// The same for a message that is taken over and converted in place.  Each pass needs a new message, copied by
+// memcpy and checked; the time of this is subtracted.
 struct Arriving : Same {
     Memory arrived{ROOM};
 
@@ -192,7 +191,7 @@ struct Arriving : Same {
     }
 };
 
-// The engines that this CPU has, and generated code.
+// Adds a row for each engine that this CPU has.
 template <class W>
 void by_each_engine(const std::string &name, const asf_record_type &type, const char *moves) {
     for (const char *const *e = asf_record_engines(); *e; e++)

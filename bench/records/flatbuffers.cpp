@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// flatbuffers.cpp - the record by FlatBuffers, its items as structs; read where it
-// is, after its verifier has looked at it, and copied out of it.
+// flatbuffers.cpp - the record by FlatBuffers, its items as structs; read in place after the verifier has
+// accepted it, and copied from it.
 #include <cstring>
 #include <memory>
 
@@ -37,7 +37,7 @@ struct Side : Base {
         const bench::flat::Head *h = verified(m, n);
         return sum_of(h->time(), head.count ? h->items()->Get(head.count - 1)->value() : 0);
     }
-    // Into a struct of the program, as the other rows do.
+    // Copies into a struct of the program, as the other rows do.
     double receive(const void *m, size_t n) {
         const bench::flat::Head *h = verified(m, n);
         items.resize(head.count);

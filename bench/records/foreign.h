@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// foreign.h - what a machine of the other byte order would have written.
+// foreign.h - makes the message that a machine of the other byte order would write.
 #ifndef ASF_RECORDS_FOREIGN_H
 #define ASF_RECORDS_FOREIGN_H
 
@@ -10,7 +10,7 @@
 
 #include <asf/record.h>
 
-// The same format in the other byte order, and nothing else.
+// Returns the description of the format in the other byte order.
 inline std::string foreign_description(const asf_record_format *f) {
     size_t n;
     const void *p = asf_record_describe(f, &n);
@@ -41,8 +41,8 @@ inline void turn_fields(char *base, const asf_record_layout *s) {
             turn_elements(base + m.offset, m, m.count);
 }
 
-// A message of this machine becomes one of the other: made for the workload,
-// whose one array has structs without pointers.
+// Converts a message to the other byte order.  Works for the workload only, whose one array has structs
+// without pointers.
 inline void make_foreign(char *message, const asf_record_format *foreign) {
     char *base = message + 16 + 16 * static_cast<size_t>(message[7]);
     const asf_record_layout *s = asf_record_layout_of(foreign);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// formats.cpp - what it costs to make a conversion.
+// formats.cpp - the cost of planning a conversion.
 #include <cstdio>
 
 #include "foreign.h"
@@ -8,7 +8,7 @@
 
 namespace {
 
-// A struct of 30 numbers, and the same with a field before them.
+// A struct of 30 numbers, optionally with a field before them.
 struct Thirty {
     std::vector<std::string> names;
     std::vector<asf_record_field> fields;

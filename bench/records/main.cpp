@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// main.cpp - the evaluation of the paper, repeated: encoding, decoding, looking
-// at a record where it lies, conversions, round trips; and what it all shows.
+// main.cpp - the paper's evaluation repeated: encoding, decoding, reading a record in place, conversions,
+// round trips; and a summary.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -48,7 +48,7 @@ void encoding_table(std::vector<Way> &all) {
     end_table();
 }
 
-// --- what it shows ---------------------------------------------------------------------
+// --- summary ---------------------------------------------------------------------
 
 struct Of {
     const char *table, *row;

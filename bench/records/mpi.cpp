@@ -66,7 +66,7 @@ struct Side : Base {
     }
 };
 
-// The record where it is, head and items: one datatype with their addresses.
+// One datatype for the record in place: the addresses of the head and the items.
 MPI_Datatype placed(const Side &s, const Head &head, const Item *items) {
     const int counts[] = {1, static_cast<int>(s.head.count)};
     MPI_Aint places[2];
@@ -81,7 +81,7 @@ MPI_Datatype placed(const Side &s, const Head &head, const Item *items) {
 
 enum { RECORD, END };
 
-// One end sends and receives, the other answers until it is told of the end.
+// The first process sends and receives; the other answers until the first sends END.
 double round_trip(Side &s, bool first) {
     const int other = first;
     MPI_Datatype out = placed(s, s.head, s.head.items), in = placed(s, s.back, s.items.data());

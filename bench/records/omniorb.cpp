@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// omniorb.cpp - the record by omniORB: CDR into memory and out of it.
+// omniorb.cpp - the record by omniORB: CDR to memory and from it.
 #include <cstring>
 #include <memory>
 

@@ -121,7 +121,7 @@ struct Native : Ours {
     }
 };
 
-// The message of a machine of the other byte order; it is not made here, only sent.
+// The message of a machine of the other byte order.  Making it is no part of the measurement; sending it is.
 struct Foreign : Ours {
     asf_record_format *wire = foreign_of(format);
     std::string engine;
@@ -130,14 +130,14 @@ struct Foreign : Ours {
         asf_record_use(engine.c_str());
         const size_t n = encode_as(format, &head);
         make_foreign(message(), wire);
-        view(message(), n); // plans
+        view(message(), n); // the first view plans the conversion
         return n;
     }
     double receive(const void *m, size_t n) { return view(m, n); }
 };
 
-// What any code can reach that looks at the bytes: memcpy of some size is one
-// instruction of the processor, which need not read what it overwrites.
+// The fastest copy for code that examines the bytes.  A large memcpy is one instruction of the processor,
+// which need not read the memory that it overwrites.
 __attribute__((optimize("no-tree-loop-distribute-patterns"),
                target_clones("avx512f", "avx2", "default"))) void *
 copy_by_vectors(void *to, const void *from, size_t n) {
@@ -149,7 +149,7 @@ copy_by_vectors(void *to, const void *from, size_t n) {
     return memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, n - i);
 }
 
-// The record as one block, head and items: what memory alone costs.
+// Copies the record, head and items, as one block: the cost of memory alone.
 struct Copy : Base {
     using Function = void *(void *, const void *, size_t);
     Function *function;
@@ -178,7 +178,7 @@ struct Copy : Base {
     }
 };
 
-// What the tables' own calls cost.
+// The cost of the tables' own calls.
 struct Nothing : Base {
     static size_t encode() { return 1; }
     const void *message() const { return &head; }
@@ -186,7 +186,7 @@ struct Nothing : Base {
     double view(const void *m, size_t n) { return receive(m, n); }
 };
 
-// The bytes alone: nothing is encoded, nothing is read.
+// Moves the bytes only: nothing is encoded or decoded.
 struct Raw : Copy {
     using Copy::Copy;
     double receive(const void *, size_t) { return sum_of(&head, head.items); }

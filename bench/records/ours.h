@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ours.h - what asf needs to move the workload's record: formats, a store that
-// knows them, a reader and memory for a message.
+// ours.h - the objects by which asf moves the workload's record: formats, a store of formats, a reader and
+// memory for a message.
 #ifndef ASF_RECORDS_OURS_H
 #define ASF_RECORDS_OURS_H
 
@@ -9,7 +9,7 @@
 
 constexpr size_t ROOM = 300000;
 
-// Memory that begins where a record may.
+// Memory that is aligned for a record.
 class Memory {
   public:
     explicit Memory(size_t bytes) : room(bytes + 64) {}
@@ -26,14 +26,14 @@ struct Ours : Base {
 
     Ours();
     char *message() { return memory.start(); }
-    // The bytes of a struct's message.
+    // encode_as: encodes the struct at `data` into `memory`; returns the message's bytes.
     size_t encode_as(asf_record_format *f, const void *data);
     asf_record *take(const void *m, size_t n);
     double view_of(asf_record *record);
     double view(const void *m, size_t n) { return view_of(take(m, n)); }
 };
 
-// A format that readers find by its hash.
+// declare: make a format that readers find by its hash.
 asf_record_format *declare(const asf_record_type &type);
 asf_record_format *foreign_of(const asf_record_format *f);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// peers.cpp - which of the other libraries there are.
+// peers.cpp - the list of the other libraries that are installed.
 #include "peers.h"
 
 #include <cstdio>
@@ -14,7 +14,7 @@ struct Peer {
     void (*add)(std::vector<Way> &);
 };
 
-// Those that were not there when this was built have no add().
+// Libraries that were missing at build time have no add().
 const Peer peers[] = {
 #ifdef WITH_MPI
     {"MPICH", "", add_mpi},

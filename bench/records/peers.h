@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// peers.h - the libraries that records are compared with, those that were there
-// when this was built.
+// peers.h - the libraries that records are compared with, as far as they were installed at build time.
 #ifndef ASF_RECORDS_PEERS_H
 #define ASF_RECORDS_PEERS_H
 

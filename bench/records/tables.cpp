@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// tables.cpp - tables in Markdown, and what they have shown.
+// tables.cpp - prints tables in Markdown, and stores their figures.
 #include "tables.h"
 
 #include <cstdio>
@@ -52,7 +52,7 @@ static void print_row(const Row &row) {
     printf(" %s |\n", row.moves.c_str());
 }
 
-// The rows take turns, so that a time when the machine is slow is not one row's.
+// The rows are measured in turn, so that a slow period of the machine does not hit one row alone.
 void end_table() {
     for (int pass = 0; pass < PASSES; pass++)
         for (const Row &row : rows)

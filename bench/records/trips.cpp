@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// trips.cpp - there and back between two processes, which take turns on one
-// processor: over a Unix socket, and over rings in shared memory.  MPICH's, by
-// mpiexec, poll, each on a processor of its own.
+// trips.cpp - round trips between two processes on one processor: over a Unix socket, and over rings in
+// shared memory.  MPICH's two processes, started by mpiexec, poll, each on its own processor.
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +24,7 @@ namespace {
 volatile double sink;
 constexpr double SECONDS = 0.03;
 
-// How a way is used: its record read into a struct, or where it lies.
+// A round trip's use of a way: `receive` reads the record into a struct or in place.
 struct Ends {
     Way &way;
     const std::function<double(const void *, size_t)> &receive;
@@ -44,7 +43,7 @@ size_t bytes_of(const Pieces &pieces) {
     return n;
 }
 
-// The child answers until it is ended; the parent asks.
+// The child answers until it is killed; the parent asks.
 double between(const std::function<void()> &ask, const std::function<void()> &answer,
                const std::function<void(bool child)> &take_end, const std::function<void()> &stop) {
     fflush(nullptr);
@@ -85,7 +84,7 @@ bool receive(int fd, void *to, size_t n) {
     return recv(fd, to, n, MSG_WAITALL) == static_cast<ssize_t>(n);
 }
 
-// Room for any message, so that one call sends it; below 0: there is none.
+// Makes the socket's buffer large enough for one call to send any message; returns whether it is.
 bool make_room(int fd, size_t n) {
     const int wanted = static_cast<int>(2 * n + 200000);
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) != 0)
@@ -128,7 +127,7 @@ double over_socket(const Ends &e, int type) {
 
 // --- rings --------------------------------------------------------------------------------
 
-// Those that do not know streams: the message into a region, and read in one.
+// A way without stream functions copies its message into one region, and reads it in one.
 void put(const Way &way, asf_cios *out) {
     if (way.put)
         return way.put(out);
@@ -208,7 +207,7 @@ void add_rows(std::vector<Way> &all, double (*trip)(const Ends &), bool rings = 
     }
 }
 
-// By MPICH itself, between two processes of its own.
+// Measured by MPICH itself, between two processes of mpiexec.
 void mpich_row() {
     char self[4096] = {};
     std::vector<double> found;

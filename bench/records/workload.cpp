@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// workload.cpp - the records that are measured, and how.
+// workload.cpp - the measured records, and the clock.
 #include "workload.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ static const asf_record_field head_fields[] = {
 };
 const asf_record_type head_type = ASF_RECORD_TYPE("head", struct Head, head_fields);
 
-// Values as something measured has them: every bit of a mantissa is used.
+// Values like measured data: every bit of a mantissa is used.
 static std::vector<Item> make_items() {
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> real(-1000, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// workload.h - the records that are measured: a head of 64 bytes and n structs of
-// 32 bytes with mixed fields, 96 bytes to 100 KB in all; and a way of moving them.
+// workload.h - the measured records: a head of 64 bytes and n structs of 32 bytes with mixed fields, 96 bytes
+// to 100 KB in all; and the interface of the ways that move them.
 #ifndef ASF_RECORDS_WORKLOAD_H
 #define ASF_RECORDS_WORKLOAD_H
 
@@ -35,17 +35,17 @@ struct Head {
 
 static_assert(sizeof(Item) == 32 && sizeof(Head) == 72 - 8, "the sizes of the tables");
 
-// Bytes of a record in the tables' columns.
+// The size of a record, for each column of the tables.
 inline const std::vector<size_t> sizes = {96, 1024, 10240, 102400};
 
 inline uint32_t items_of(size_t size) {
     return static_cast<uint32_t>((size - sizeof(Head)) / sizeof(Item));
 }
 
-// A record of so many items, which are static.
+// make_head: a record of `items` items, which are static.
 Head make_head(uint32_t items);
 
-// A way is right when it gives this back.
+// The checksum that each way must return.
 inline double sum_of(double time, double last) {
     return time + last;
 }
@@ -58,7 +58,7 @@ inline double sum_of(double time, const std::vector<Item> &items) {
 
 extern const asf_record_type item_type, head_type;
 
-// What a row moves, table by table.
+// The text of a row's column "moves", for each table.
 struct Moves {
     std::string encode, decode, view;
     std::string send = encode;
@@ -66,18 +66,18 @@ struct Moves {
 
 using Pieces = std::vector<iovec>;
 
-// One way of moving a record.  What it cannot do is empty.
+// One way of moving a record.  Functions that it does not support are empty.
 struct Way {
     std::string name;
     Moves moves;
-    std::function<void(const Head &)> prepare; // the functions that follow are for this record
-    std::function<size_t()> encode;            // into memory of its own; the bytes
-    std::function<double()> decode;            // into a struct; a sum of what was read
-    std::function<double()> view;              // where it lies
+    std::function<void(const Head &)> prepare; // sets the record for the functions that follow
+    std::function<size_t()> encode;            // into the way's own memory; returns the bytes
+    std::function<double()> decode;            // into a struct; returns a sum of the values read
+    std::function<double()> view;              // reads the message in place; returns a sum
     std::function<const Pieces &()> send;      // encode, for the wire
     std::function<double(const void *, size_t)> receive,
-        look; // as decode and view, of a message from elsewhere
-    // Into a stream and out of one, for those that know streams, until it is left.
+        look; // as decode and view, of a received message
+    // For ways that support streams: write a record to a stream, read one, and end the use of streams.
     std::function<void(asf_cios *)> put;
     std::function<double(asf_cios *)> get;
     std::function<void()> leave;
@@ -85,21 +85,21 @@ struct Way {
 
 [[noreturn]] void give_up(const char *what);
 
-// What every side has: the record, and the bytes of its message.
+// The base of all sides: the record, and the length of its message.
 struct Base {
     Head head = {};
     size_t length = 0;
     Pieces pieces = Pieces(1);
 
-    // A message that was read has as many items as it should.
+    // Fails unless a message had as many items as the record.
     void expect_items(size_t n) const {
         if (n != head.count)
             give_up("another number of items");
     }
 };
 
-// A way by a side, which has encode(), message() and receive(), and, if it can,
-// view(), gather(), put(), get() and leave().
+// add_way: add a way by a side, which has encode(), message() and receive(), and optionally view(), gather(),
+// put(), get() and leave().
 template <class Side>
 void add_way(std::vector<Way> &all, const std::string &name, const Moves &moves, std::shared_ptr<Side> s) {
     Way w;
@@ -138,11 +138,11 @@ void add_way(std::vector<Way> &all, const std::string &name, const Moves &moves,
     all.push_back(w);
 }
 
-// memcpy, asf, and the libraries that are there; those that are not are named on stderr.
+// add_asf: add memcpy and asf.  add_peers: add the installed libraries, and name the missing ones on stderr.
 void add_asf(std::vector<Way> &all);
 void add_peers(std::vector<Way> &all);
 
-// Nanoseconds of a call: the median of many.
+// measure: the nanoseconds of a call: the median of many.
 double measure(const std::function<void()> &call, double seconds = 0.01);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// xml.cpp - the record as XML, by printf and expat, as the paper has it.
+// xml.cpp - the record as XML, by printf and expat, as in the paper.
 #include <cinttypes>
 #include <cstdlib>
 #include <cstring>

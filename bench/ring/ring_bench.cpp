@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_bench.cpp - one process writes, one reads, every word of the data is
-// touched at both ends: by a ring, a pipe, Boost's message queue or ZeroMQ.
-// A start is one transfer; bench/ring/report starts it for all of them in turn.
+// ring_bench.cpp - one process writes, one reads, and both access every word of the data: by a ring, a pipe,
+// Boost's message queue or ZeroMQ.  Each run makes one transfer; bench/ring/report runs all transports in
+// turn.
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -42,12 +42,12 @@ struct Work {
     size_t block, blocks;
 };
 
-// Touched by wide instructions where there are any, since what a transport costs
-// shows only as far as the words themselves take no longer.
+// Accesses the words by wide instructions if there are any: otherwise the accesses would take longer than the
+// transport and hide its cost.
 #define WIDEST __attribute__((target_clones("avx2", "default")))
 using Words = uint64_t __attribute__((vector_size(32), aligned(8), may_alias));
 
-// The words of a block: each tells its place.
+// Fills a block; each word is its index in the transfer.
 WIDEST void fill(char *to, size_t n, uint64_t &next) {
     Words *all = reinterpret_cast<Words *>(to), words = {next, next + 1, next + 2, next + 3};
     for (size_t i = 0; i < n / sizeof words; i++, words += 4)
@@ -272,7 +272,7 @@ double now() {
     return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-// GB/s, from before the two are started until both have ended, by one clock.
+// Returns GB/s, from before the start of the two processes until both have ended, by one clock.
 double run(const Kind &kind, const Work &w, int writer_cpu, int reader_cpu) {
     void *memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     uint64_t *total = static_cast<uint64_t *>(memory);
@@ -304,8 +304,8 @@ double run(const Kind &kind, const Work &w, int writer_cpu, int reader_cpu) {
 
 } // namespace
 
-// ring_bench: prints the transports.  ring_bench TRANSPORT BLOCK-KB one|two MB: one transfer on so many
-// processors, in GB/s.
+// ring_bench: prints the transports.  ring_bench TRANSPORT BLOCK-KB one|two MB: prints the GB/s of one
+// transfer on one or two processors.
 int main(int argc, char **argv) {
     if (argc == 1) {
         for (const Kind &kind : kinds())

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring_stdio_end.c - a plain program at either end of a pipeline:
+ * ring_stdio_end.c - a stdio program for either end of a pipeline:
  *   ring_stdio_end write WAY MEGABYTES     ring_stdio_end read WAY
- * WAY: block (fwrite and fread of 4096 bytes, every word touched), lines
- * (fputs and fgets), chars (putc and getc, unlocked).
+ * WAY: block (fwrite and fread of 4096 bytes, every word accessed), lines (fputs and fgets), chars (putc and
+ * getc, unlocked).
  */
 #include <stdint.h>
 #include <stdio.h>

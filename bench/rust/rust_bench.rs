@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// rust_bench [--dir DIR] [--pairs N] [--once TASK SIDE FILE]: the standard library's way and asf's
-// beside each other, in interleaved pairs in either order.  Prints tables in Markdown: medians of
+// rust_bench [--dir DIR] [--pairs N] [--once TASK SIDE FILE]: the standard library's way and asf's,
+// in interleaved pairs in either order.  Prints tables in Markdown: medians of
 // nanoseconds of user and system time and of elapsed time, and the median of the pairs' ratios.  Fails
 // when the two sides find different data.  --once does one thing once, for counting instructions.
 
@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::time::Instant;
 
-/// What a task has found: lines, fields or records, and a sum of what they are.
+/// A task's result: the number of lines, fields or records, and a sum of their contents.
 type Tally = (u64, u64);
 type Side = fn(&str) -> io::Result<Tally>;
 
@@ -41,7 +41,7 @@ fn asf_lines(path: &str) -> io::Result<Tally> {
 }
 
 fn asf_lines_mapped(path: &str) -> io::Result<Tally> {
-    // SAFETY: the file is this program's own, and written before.
+    // SAFETY: the file is this program's own, and is not written any more.
     asf_lines_of(unsafe { asf::Reader::mapped(File::open(path)?)? })
 }
 
@@ -78,7 +78,7 @@ fn asf_fields(path: &str) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// Writes 16 MB of lines as long as the file's name says; what was written is looked at.
+/// Writes 16 MB of lines whose length the file's name gives, and checks the file.
 fn write_to(path: &str, output: &mut impl Write) -> io::Result<()> {
     let length: usize = path.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(10);
     let line = vec![b'x'; length];
@@ -114,7 +114,7 @@ const TASKS: [(&str, Side, Side); 5] = [
 ];
 const WRITING: usize = 4;
 
-/// Lines of random lengths, of words with blanks between them.
+/// Makes lines of random lengths: words separated by blanks.
 fn make_text(path: &str, size: usize, shortest: u64, longest: u64) -> io::Result<()> {
     let mut text = Vec::with_capacity(size);
     let mut state = 20240301;
@@ -148,7 +148,7 @@ fn cpu() -> f64 {
     time.0 as f64 * 1e9 + time.1 as f64
 }
 
-/// ns of CPU and elapsed for each, of so many runs that there is something to measure.
+/// Returns ns of CPU and elapsed time a run, over enough runs to be measurable.
 fn timed(side: Side, path: &str, runs: u32, tally: &mut Tally) -> io::Result<[f64; 2]> {
     let (start, start_cpu) = (Instant::now(), cpu());
     for _ in 0..runs {

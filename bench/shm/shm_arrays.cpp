@@ -2,11 +2,10 @@
 //
 // shm_arrays.cpp - Table 1 of Grosse, "How Shall We Connect Our Software Tools?":
 // one process sets an array of doubles, another sums it, in several ways.  Usage:
-//   shm_arrays DOUBLES numbers|text|files DIRECTORY
-// "fresh": segment, file and memory are new.  "reused": the segment or file is
-// there from the pass before, and memory of one's own has been touched.  A start is
-// one pass each way, in random order: of the array as it is, of its text, or of its
-// text through files.  The clock stops before anything is given back.  Every value is checked.
+//   shm_arrays DOUBLES numbers|text|files DIRECTORY "fresh": segment, file and memory are new.  "reused": the
+//   segment or file of the previous pass still exists, and private memory has been touched.  A run makes one
+//   pass each way, in random order: of the array itself, of its text, or of its text through files.  The
+//   clock stops before resources are freed.  Every value is checked.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -27,7 +26,7 @@ using namespace processes;
 
 namespace {
 
-// An array differs from that of every other run.
+// The array's values depend on the run, so that a stale array is found.
 struct Array {
     size_t count;
     int run;
@@ -41,7 +40,7 @@ void set(double *to, const Array &a) {
         to[i] = a.value(i);
 }
 
-// Eight sums at once: one alone would wait for each addition.
+// Eight sums in parallel: with one sum each addition would wait for the previous one.
 class Sum {
   public:
     void add(const double *from, size_t n) {
@@ -66,7 +65,7 @@ void check_values(const double *from, const Array &a, const Sum &sum) {
     check(sum == right, "the sum");
 }
 
-// Memory of the process's own, for the whole array.
+// Private memory for the whole array.
 double *own_memory(const Array &a) {
     double *memory = static_cast<double *>(malloc(a.bytes()));
     check(memory, "malloc");
@@ -224,7 +223,7 @@ class Binary : public Way {
         end_with_sum(w, memory, a);
     }
     bool together() const override { return true; }
-    // An array that has been made before.
+    // Sends an array that is made before the clock starts.
     void send(Watch &w, const Array &a) {
         double *memory = own_memory(a);
         set(memory, a);
@@ -237,7 +236,7 @@ class Binary : public Way {
     const Pipe pipe;
 };
 
-// The same, by a block that stays in the processor's cache, never a whole array.
+// The same, but the reader reads into one block that stays in the processor's cache, not into a whole array.
 class BinaryBlocks : public Binary {
   public:
     void read(Watch &w, const Array &a) override {
@@ -269,7 +268,7 @@ FILE *stream(int fd, const char *mode) {
     return f;
 }
 
-// Where text goes: through a pipe, or through a file when there is a directory.
+// Text goes through a pipe, or if `directory` is not empty through a file.
 class Ascii : public Way {
   public:
     explicit Ascii(const std::string &directory)
@@ -345,7 +344,7 @@ void pass(const char *name, Way &way, const Array &a) {
            times[1].elapsed(), total, times[0].cpu, times[1].cpu);
 }
 
-// Text is slow, and the same with memory of either kind.
+// Text is measured with fresh memory only: it is slow, and reused memory makes no difference.
 void passing(const std::vector<Row> &rows, size_t count, bool text) {
     int run = 0;
     for (const size_t i : random_order(rows.size()))
@@ -354,8 +353,8 @@ void passing(const std::vector<Row> &rows, size_t count, bool text) {
                 pass(rows[i].name, *rows[i].way, {count, ++run, fresh});
 }
 
-// Readers, one after the other, of an array that has been made: each attaches
-// the one segment, or is sent the array, by a writer on this processor or that.
+// Readers of an array that exists already, one after another.  Each attaches the one segment, or gets the
+// array from a writer on the same processor or another.
 struct Reader {
     const char *name;
     std::unique_ptr<Way> way;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_piper.cpp - J. M. Smith's piper and mem: a parent reads a file by blocks
-// and hands them to a child, which writes them to /dev/null: through a pipe,
-// through a buffer in shared memory with two SysV semaphores, through a ring; and
-// one process alone that does both.  Usage:
-//   shm_piper PASSES
-// The file has the mailbox's 184 blocks of 8192 bytes and is read PASSES times.
-// Before a time counts, the same way has copied the file and the copy has been
-// compared; in every run each block's place is checked.
+// shm_piper.cpp - J.  M.  Smith's piper and mem: a parent reads a file by blocks and passes them to a child,
+// which writes them to /dev/null: through a pipe, through a buffer in shared memory with two SysV semaphores,
+// through a ring; or one process does both.  Usage:
+//   shm_piper PASSES The file has the mailbox's 184 blocks of 8192 bytes and is read PASSES times.  Before
+//   the measurement each way copies the file, and the copy is compared; every run checks each block's offset.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +32,7 @@ struct Work {
     size_t blocks() const { return file_size / block * static_cast<size_t>(passes); }
 };
 
-// A file in memory whose words tell their place.
+// A file in memory whose words are their own indices.
 int make_input() {
     std::vector<uint64_t> words(file_size / sizeof(uint64_t));
     for (size_t i = 0; i < words.size(); i++)
@@ -69,7 +66,7 @@ class Transport {
     virtual bool alone() const { return false; }
 };
 
-// What reading and writing the file take, with nothing handed over.
+// Reads and writes the file in one process, which passes nothing.
 class Nothing : public Transport {
   public:
     void write(Watch &watch, const Work &w) override {

@@ -23,7 +23,7 @@
 namespace processes {
 namespace {
 
-// No process of an experiment takes longer; one that does hangs.
+// The time limit of a process.
 constexpr unsigned longest_seconds = 150;
 
 double seconds(clockid_t clock) {

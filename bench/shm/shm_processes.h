@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_processes.h - what the experiments share: processes that are pinned,
-// start together and are timed, and memory that they have in common.
+// shm_processes.h - shared by the experiments: pinned, timed processes that start together, and memory that
+// these share.
 #ifndef BENCH_SHM_PROCESSES_H
 #define BENCH_SHM_PROCESSES_H
 
@@ -13,7 +13,7 @@
 
 namespace processes {
 
-// Ends the experiment; errno is told.
+// Ends the experiment; prints `what` and errno's text.
 [[noreturn]] void stop(const std::string &what);
 
 inline void check(bool right, const std::string &what) {
@@ -21,7 +21,7 @@ inline void check(bool right, const std::string &what) {
         stop(what);
 }
 
-// The exit status of a process that does this.
+// Runs `body`; returns the exit status for the process.
 int guarded(const std::function<void()> &body);
 
 // Seconds.
@@ -30,12 +30,11 @@ struct Times {
     double elapsed() const { return end - start; }
 };
 
-// The clock of one process: what comes before begin() and after end() is
-// preparation and checking.
+// The clock of one process.  Preparation comes before begin(), and checks after end(): neither is timed.
 class Watch {
   public:
     Watch(int ready_fd, int gate_fd, Times *times) : ready(ready_fd), gate(gate_fd), to(times) {}
-    void begin(); // returns when every process of the run has come here
+    void begin(); // returns when every process of the run has called it
     void end();
 
   private:
@@ -44,19 +43,19 @@ class Watch {
 };
 
 struct Process {
-    int cpu; // counted from 0; one that the machine does not have is its last
+    int cpu; // from 0; beyond the machine's processors: the last one
     std::function<void(Watch &)> body;
 };
 
-// Runs all at once, each forked and pinned.  When one fails, all are ended.
+// Runs all processes at once, each forked and pinned.  If one fails, all are killed.
 std::vector<Times> run(const std::vector<Process> &all);
 
-// From the first start to the last end.
+// Seconds from the first start to the last end.
 double span(const std::vector<Times> &all);
 
 bool two_processors();
 
-// The numbers below n, by chance: what is timed in one start has no fixed neighbour.
+// The numbers below n in random order, so that no measurement always follows the same other one.
 std::vector<size_t> random_order(size_t n);
 
 // Zeroed memory that forked processes share.
@@ -76,10 +75,10 @@ class Shared {
 void read_all(int fd, void *to, size_t n);
 void write_all(int fd, const void *from, size_t n);
 
-// A pipe; both ends stay open in everyone until it goes.
+// A pipe; both ends stay open in all processes until the object is destroyed.
 class Pipe {
   public:
-    explicit Pipe(int size = 0); // 0: as the system makes them
+    explicit Pipe(int size = 0); // 0: the system's default
     ~Pipe();
     Pipe(const Pipe &) = delete;
     Pipe &operator=(const Pipe &) = delete;

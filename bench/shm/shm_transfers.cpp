@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_transfers.cpp - Table 3 of the DG/UX brief: one and two pairs of processes
-// exchange blocks through shared memory, with semaphores alone, with a
-// test-and-set and a semaphore to sleep on, with asf's lock on a futex, and by a
-// ring; and what each lock costs when nobody contends for it.
-// Every word is written and summed, and each lock has guarded a counter in two
-// processes, before a time counts.
+// shm_transfers.cpp - Table 3 of the DG/UX brief: one and two pairs of processes exchange blocks through
+// shared memory, with semaphores alone, with a test-and-set and a semaphore to sleep on, with asf's lock on a
+// futex, and by a ring; and the cost of each lock without contention.  Every word is written and summed.
+// Before the measurements each lock guards a counter that two processes increment.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -46,9 +44,9 @@ class SemaphoreLock final : public Lock {
     Semaphores semaphore{{1}};
 };
 
-// The brief's: held and contended, and a semaphore that is waited for to become
-// zero.  Release clears "held" by an exchange: by a plain store, as on the 88100,
-// today's processors would lose wake-ups.
+// The brief's lock: the words "held" and "contended", and a semaphore; waiters wait for its value to become
+// zero.  Release clears "held" by an exchange: with a plain store, as on the 88100, today's processors would
+// lose wake-ups.
 class UnsequencedLock final : public Lock {
   public:
     void obtain() override {
@@ -112,7 +110,7 @@ class AsfLock final : public Lock {
     asf_shm_lock *lock = memory.at<asf_shm_lock>();
 };
 
-// --- what a pair exchanges -----------------------------------------------------------
+// --- the exchanges of a pair -----------------------------------------------------------
 
 struct Work {
     size_t block;
@@ -148,11 +146,11 @@ class Exchange {
     virtual ~Exchange() = default;
     virtual void write(Watch &watch, const Work &w) = 0;
     virtual uint64_t read(Watch &watch, const Work &w) = 0;
-    // The brief's 1000; more where 1000 would fit into what lies between.
+    // The brief's 1000; more if the transport between could buffer 1000.
     virtual int transfers() const { return 1000; }
 };
 
-// A block in shared memory whose turn it is; a lock guards both.
+// A block in shared memory and the word `turn`, which says whose turn it is; a lock guards both.
 template <class L> class Locked : public Exchange {
   public:
     void write(Watch &watch, const Work &w) override {
@@ -190,7 +188,7 @@ template <class L> class Locked : public Exchange {
     L lock;
 };
 
-// Two semaphores, each of which is waited for: nobody asks in vain.
+// Two semaphores, one for each direction: neither process polls.
 class TwoSemaphores : public Exchange {
   public:
     void write(Watch &watch, const Work &w) override {
@@ -334,7 +332,7 @@ void transfers(int pairs, size_t block) {
                exchange(exchanges[k], block, pairs));
 }
 
-// Adds to a counter under the lock, in as many processes.
+// Adds to a counter under the lock, in `in` processes.
 double count_under(Lock &lock, int in, int rounds) {
     const Shared memory(sizeof(uint64_t));
     volatile uint64_t *counter = memory.at<uint64_t>();
