@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// buffers_test.cpp - the memory behind the windows: how long it lives, and setvbuf's part.
+// buffers_test.cpp - the lifetime of the buffers, and setvbuf.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cios_layout_test.cpp - the leading bytes of the CIOS are glibc's FILE,
-// field by field; and streams are found.
+// cios_layout_test.cpp - the leading members of the CIOS have the offsets of glibc's FILE; and the list finds
+// streams.
 #include <cstddef>
 #include <cstdio>
 #include <vector>
@@ -35,7 +35,7 @@ SAME_PLACE(save_end, _IO_save_end);
 SAME_PLACE(markers, _markers);
 SAME_PLACE(chain, _chain);
 SAME_PLACE(fd, _fileno);
-// A field of bits since glibc 2.41, whose highest byte is a character of its own then.
+// Since glibc 2.41 a bit field of 24 bits, followed by a char.
 static_assert(offsetof(asf_cios, flags2) == offsetof(FILE, _fileno) + sizeof(int));
 static_assert(ASF_REOPENED < 1 << 24);
 SAME_PLACE(old_offset, _old_offset);

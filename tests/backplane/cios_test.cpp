@@ -67,7 +67,7 @@ TEST_F(Stream, ResetRefusesEverything) {
     EXPECT_EQ(take(5), numbers(5));
 }
 
-// The child has neither the other thread nor what it held; the parent's offset is shared.
+// The child has neither the other thread nor its locks and references; it shares the parent's offset.
 TEST_F(Stream, InAChild) {
     open(O_RDONLY, numbers(100));
     c->exclusive = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// engine_test.h - a stream of the engine on a module made in the test: bytes in memory, with
-// the short counts and errors that are asked for.
+// engine_test.h - a stream on a test module: bytes in memory, with short counts and errors on request.
 #ifndef ASF_TESTS_ENGINE_TEST_H
 #define ASF_TESTS_ENGINE_TEST_H
 
@@ -21,7 +20,7 @@ extern "C" {
 
 namespace engine {
 
-// What lies below the stream.
+// The file below the stream.
 struct Below {
     std::string bytes;
     size_t at = 0;
@@ -109,7 +108,7 @@ class Engine : public testing::Test {
         asf__cios_free(c);
     }
 
-    // Numbers that tell where they stand.
+    // Text whose numbers show their position.
     static std::string numbers(size_t n) {
         std::string s;
         for (size_t i = 0; s.size() < n; i++)
@@ -135,7 +134,7 @@ class Engine : public testing::Test {
         return error;
     }
 
-    // A region, or nullptr with its code in `length`.
+    // Allocates a region; on failure returns nullptr with the code in `length`.
     char *region(ssize_t n, bool some = false) {
         length = n;
         char *p = static_cast<char *>(asf__u_salloc(c, &length, some));

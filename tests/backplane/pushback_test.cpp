@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// pushback_test.cpp - bytes pushed back, those that were read and others.
+// pushback_test.cpp - pushed-back bytes: those that were read, and others.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {
@@ -51,7 +51,7 @@ TEST_F(Pushback, BytesCountBackwards) {
     take(3);
     asf__push_back(c, 'x');
     EXPECT_EQ(asf__tell(c) - (c->save_end - c->save_base),
-              2); // what waits behind them is the caller's to count
+              2); // the caller must subtract the unread bytes of the main window
 }
 
 TEST_F(Pushback, OutlivesTheBuffer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// read_test.cpp - input: fills, short reads, errors, whole buffers past the window, copies
-// by two threads at once.
+// read_test.cpp - input: fills, short reads, errors, large reads that bypass the window, copies by two
+// threads at once.
 #include <thread>
 
 #include "tests/backplane/engine_test.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// regions_test.cpp - salloc and sfree: regions that the buffer cannot serve, the order of
-// output that waits for them, and the whole of a region that is longer than any buffer.
+// regions_test.cpp - salloc and sfree: regions that the buffer cannot serve, the order of output after
+// unfreed regions, and regions longer than any buffer.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

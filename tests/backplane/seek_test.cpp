@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// seek_test.cpp - where a stream stands, and moving it.
+// seek_test.cpp - a stream's offset, and seeks.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// stream_lock_test.cpp - the stream lock: exclusion, recursion, and the bias
-// towards one thread that others take away, in every order the machine finds.
+// stream_lock_test.cpp - the stream lock: exclusion, recursion, and the bias towards one thread, which other
+// threads revoke at any time.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -31,7 +31,7 @@ class StreamLock : public testing::Test {
         asf__lock_reset(&lock);
     }
 
-    // Takes the lock n times and changes what it guards, not atomically.
+    // Takes the lock n times and changes the guarded counter, not atomically.
     void hammer(int n) {
         for (int i = 0; i < n; i++) {
             asf__lock(&lock);
@@ -78,8 +78,8 @@ TEST_F(StreamLock, ManyThreads) {
     EXPECT_EQ(torn, 0);
 }
 
-// One thread has it nearly to itself; another comes by from time to time, on
-// locks that are new each time, so that each round revokes a bias.
+// One thread takes the lock almost alone; another takes it from time to time.  Each round has a new lock, so
+// each round revokes a bias.
 TEST_F(StreamLock, BiasIsTakenAway) {
     for (int round = 0; round < 200; round++) {
         asf__lock_reset(&lock);
@@ -183,7 +183,7 @@ TEST_F(StreamLock, UnbiasedForGood) {
     EXPECT_EQ(lock.holder, nullptr);
 }
 
-// Other threads exist and none of them wants the lock: this one gets it biased.
+// While an idle thread exists the lock is biased to this one.
 class WithAnotherThread {
   public:
     WithAnotherThread()
@@ -212,8 +212,8 @@ TEST_F(StreamLock, TheHolderItselfEndsItsBias) {
     EXPECT_EQ(lock.holder, nullptr);
 }
 
-#ifdef __GLIBC__ // of another libc, FILE has another lock
-// What libc does on entry and exit of its own functions.
+#ifdef __GLIBC__ // FILE's lock differs in other libcs
+// Takes and releases the lock as libc's own functions do.
 class LibcInside : public StreamLock, public testing::WithParamInterface<bool> {
   protected:
     void SetUp() override {
@@ -257,7 +257,7 @@ TEST_P(LibcInside, LeavesHeldWhatWasHeld) {
 
 INSTANTIATE_TEST_SUITE_P(Bias, LibcInside, testing::Bool());
 
-// A revoker waits while libc works for the holder, which leaves and comes back.
+// A revoker waits while the holder is inside libc's functions, which release the lock and take it again.
 TEST_F(StreamLock, LibcWorksForAHolderWhoIsWaitedFor) {
     FILE file = {};
     file._lock = reinterpret_cast<_IO_lock_t *>(&lock);
@@ -295,7 +295,7 @@ TEST_F(StreamLock, LibcWorksForAHolderWhoIsWaitedFor) {
 }
 #endif
 
-// Forks while another thread holds, waits for, or revokes: the child can go on.
+// Forks while another thread holds the lock, waits for it or revokes its bias: the child can take the lock.
 TEST_F(StreamLock, InheritedByAChild) {
     std::atomic<bool> stop{false};
     std::thread other([&] {
@@ -323,7 +323,7 @@ TEST_F(StreamLock, InheritedByAChild) {
     EXPECT_EQ(torn, 0);
 }
 
-// Many locks, taken by many threads in turn: biases come and go everywhere.
+// Many threads take many locks in turn: each lock is biased and revoked often.
 TEST_F(StreamLock, ManyLocks) {
     struct Guarded {
         asf_lock lock;
@@ -360,14 +360,14 @@ TEST_F(StreamLock, ManyLocks) {
     EXPECT_EQ(wrong, 0);
 }
 
-// A window that two threads take bytes from, each byte once.  The first thread
-// has the lock biased to it; the second comes in the middle.
+// Two threads take bytes from a window, each byte once.  The lock is biased to the first thread; the second
+// starts later.
 struct Window {
     asf_lock lock = {};
     asf__tag fast = 0;
     std::vector<char> bytes;
     char *at = nullptr, *end = nullptr;
-    long fast_takes = 0; // of the first thread
+    long fast_takes = 0; // takes of the first thread by the fast path
 
     explicit Window(size_t n) : bytes(n) {
         for (size_t i = 0; i < n; i++)

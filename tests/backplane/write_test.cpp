@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// write_test.cpp - output: when it is put, in which pieces, and what an error leaves.
+// write_test.cpp - output: when it is written, in which chunks, and the state after an error.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {
