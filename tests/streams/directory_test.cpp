@@ -46,7 +46,7 @@ class Directory : public asi::Asi {
     }
     void touch(const std::string &name) const { std::ofstream(path(name)).put('x'); }
     void touch(int count) const {
-        std::string file; // ext4 allows 65,000 names of one
+        std::string file; // ext4 allows 65,000 links to one file
         for (int i = 0; i < count; i++) {
             std::string name = path("entry number " + std::to_string(i * 7919));
             if (i % 50000 == 0)
@@ -56,7 +56,7 @@ class Directory : public asi::Asi {
         }
     }
 
-    // The next entries, at most so many.
+    // Reads the next entries, at most `most`.
     std::vector<Entry> next(asf_dir *dir, size_t most = SIZE_MAX) {
         std::vector<Entry> all;
         const asf_entry *e;
@@ -126,7 +126,7 @@ TEST_F(Directory, HasAllTypesAndTheirStatus) {
     EXPECT_EQ(asf_sclose(c), 0);
 }
 
-// As on file systems that do not tell types.
+// Returns entries without types, as some file systems do.
 ssize_t getdents_without_types(int fd, void *buf, size_t n) {
     ssize_t r = syscall(SYS_getdents64, fd, buf, n);
     for (ssize_t at = 0; at < r;) {
@@ -185,7 +185,7 @@ TEST_F(Directory, TheRestStaysOfTheStream) {
     auto expected = by_readdir(directory, false);
     asf_cios *c = open();
     std::vector<Entry> all;
-    for (size_t before = 1; before != all.size();) { // 700 at a time
+    for (size_t before = 1; before != all.size();) { // 700 entries at a time
         before = all.size();
         asf_dir dir;
         asf_dir_begin(&dir, c, 0, 0);
@@ -215,7 +215,7 @@ TEST_F(Directory, ItsBytesAreTheKernels) {
         EXPECT_EQ(asf_sfree(c, p), 0);
     }
     ASSERT_EQ(got.size(), expected.size());
-    for (size_t at = 0; at < got.size();) { // but for what is between records
+    for (size_t at = 0; at < got.size();) { // compares all but the padding between records
         auto *a = reinterpret_cast<dirent *>(&got[at]), *b = reinterpret_cast<dirent *>(&expected[at]);
         ASSERT_EQ(a->d_reclen, b->d_reclen);
         EXPECT_STREQ(a->d_name, b->d_name);
@@ -245,7 +245,7 @@ TEST_F(Directory, WhatIsWrongIsTold) {
     EXPECT_EQ(asf_sfree(c, asf_salloc(c, &n)), 0);
     asf_dir_begin(&dir, c, 0, 0);
     EXPECT_EQ(asf_dir_next(&dir, &length), nullptr);
-    EXPECT_EQ(length, -EBADMSG); // within an entry
+    EXPECT_EQ(length, -EBADMSG); // the directory's data ends within an entry
     asf_dir_end(&dir);
     EXPECT_EQ(asf_dir_rewind(&dir), 0);
     EXPECT_NE(asf_dir_next(&dir, &length), nullptr);

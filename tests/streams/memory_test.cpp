@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_test.cpp - streams into memory that grows: what a flush publishes, seeks, and regions
-// that are filled while the memory moves.  tests/interfaces/stdio/memory_cases.c compares the
-// same with glibc's.
+// memory_test.cpp - streams into memory that grows: the pointer and size after a flush, seeks, and regions
+// that are filled while the memory moves.  tests/interfaces/stdio/memory_cases.c compares the same calls with
+// glibc's.
 #include <string>
 
 #include <gtest/gtest.h>

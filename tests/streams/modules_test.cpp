@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// modules_test.cpp - which module serves what, and every module on every kind
-// of object it may be forced on: the same bytes must come out.
+// modules_test.cpp - the module for each kind of object, and every module forced on every kind that allows
+// it: the bytes must be the same.
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(All, Forcing,
                                     std::to_string(f.window >> 20) + (f.map_min ? "" : "_even_small");
                          });
 
-// --- what the kernel may answer -------------------------------------------------------
+// --- results that the kernel may return -------------------------------------------------------
 
 asf_syscalls real;
 int countdown; // this many calls succeed before the failure
@@ -279,7 +279,7 @@ int fstat_counted(int fd, struct stat64 *st) {
     return real.fstat(fd, st);
 }
 
-// A piece at a place of its own is one system call, as the program's own pread or pwrite would be.
+// A positional chunk is one system call, as the program's own pread or pwrite would be.
 TEST_F(Answers, PiecesAtPlacesAreOneCallEach) {
     for (const bool reads : {false, true}) {
         asf_cios *s = must_open(put_pattern("file", 400000), reads ? O_RDWR : O_WRONLY);
@@ -376,7 +376,7 @@ TEST_F(Answers, AWindowLivesAsLongAsItsRegions) {
     EXPECT_EQ(live_maps, 0);
 }
 
-// Address space for a few windows only: it must not be needed for more.
+// With address space for a few windows only, the module must not need more.
 TEST_F(Answers, LittleAddressSpace) {
     if (sanitized)
         GTEST_SKIP() << "a sanitizer needs more";

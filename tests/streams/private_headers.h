@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// private_headers.h - the library's own headers, seen from C++, with a guard
-// that puts replaced system calls and changed options back.
+// private_headers.h - includes the library's own headers in C++, with a guard that restores system calls and
+// options that a test has changed.
 #ifndef ASF_TESTS_PRIVATE_HEADERS_H
 #define ASF_TESTS_PRIVATE_HEADERS_H
 
@@ -13,7 +13,7 @@ extern "C" {
 }
 #undef _Static_assert
 
-// The options are read-only for the library; a test is the user who sets them.
+// The options are read-only for the library; a test changes them as a user would.
 inline asf_options &options() {
     return const_cast<asf_options &>(*asf__options());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// read_ahead_test.cpp - what the kernel is asked for ahead, and when it is left alone.
+// read_ahead_test.cpp - the read-ahead that the library requests from the kernel, and when it requests none.
 #include <algorithm>
 
 #include "tests/interfaces/asi/asi_test.h"
@@ -29,7 +29,7 @@ bool in_memory(int, off64_t) {
     return false;
 }
 
-// As if the kernel had begun to read nothing; what was asked for here it has.
+// As if the kernel read nothing by itself: a page is on the disk only, unless the library has requested it.
 bool on_disk(int, off64_t at) {
     looks++;
     return std::none_of(asked.begin(), asked.end(),
@@ -67,7 +67,7 @@ class ReadAhead : public Asi, public testing::WithParamInterface<const char *> {
         }
     }
 
-    // Pieces that touch, in the kernel's 128 KB; returns where they end.
+    // Expects adjacent requests of at most 128 KB, the kernel's limit; returns their end.
     static off64_t end_of_pieces(off64_t from) {
         for (const Asked &a : asked) {
             if (a.advice != POSIX_FADV_WILLNEED)

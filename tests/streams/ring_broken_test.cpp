@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_broken_test.cpp - rings whose memory somebody else spoils: the file of a
-// named one is truncated, or the other end writes garbage over the control block.
-// An end answers with an error; it does not crash, write where it should not, or
-// wait for a process that is gone.  ASF_RING_ROUNDS in the environment sets the
-// number of rounds, ASF_RING_SEED where they begin.
+// ring_broken_test.cpp - rings whose memory another process damages: the file of a named ring is truncated,
+// or the other end writes garbage over the control block.  An end returns an error; it does not crash, write
+// outside the ring, or wait for a process that has died.  ASF_RING_ROUNDS in the environment sets the number
+// of rounds, ASF_RING_SEED the seed.
 #include <array>
 #include <pthread.h>
 #include <random>
@@ -30,7 +29,7 @@ class Broken : public Asi {
         whole = st.st_size;
     }
     void TearDown() override {
-        unlink(file.c_str()); // what is truncated has its label no more
+        unlink(file.c_str()); // a truncated ring has lost its label
         Asi::TearDown();
     }
     asf_cios *open(int flags) {
@@ -46,7 +45,7 @@ class Broken : public Asi {
     off_t whole = 0;
 };
 
-// What the other end could write to besides the data: the page before this.
+// The control block, which the other end can write: the page before the data.
 template <class Word> struct Control {
     Control(int ring, size_t size) {
         struct stat st {};
@@ -61,7 +60,7 @@ template <class Word> struct Control {
     Word *words;
 };
 
-// A process that must end by itself in time; SIGALRM otherwise.
+// Starts a process that must end by itself in time; else SIGALRM ends it.
 pid_t start_in_time(const std::function<int()> &body) {
     return start([&] {
         alarm(20);
@@ -127,7 +126,7 @@ TEST_F(Broken, CutOffUnderTheWriter) {
 
 class BrokenWhole : public Broken, public testing::WithParamInterface<bool> {};
 
-// All of it, the control block, too, while an end sleeps.
+// Truncates the whole ring, with the control block, while an end sleeps.
 TEST_P(BrokenWhole, WhileOneWaits) {
     const bool reading = GetParam();
     const auto wait = [&](int flags) {
@@ -150,7 +149,7 @@ TEST_P(BrokenWhole, WhileOneWaits) {
 
 INSTANTIATE_TEST_SUITE_P(Ends, BrokenWhole, testing::Bool());
 
-// A long region has been made a copy; what comes then is still guarded.
+// After a long region was copied, later regions must still be guarded.
 TEST_F(Broken, CutOffAfterMakingWay) {
     const pid_t writer = start_in_time([&] {
         asf_cios *w = open(O_WRONLY);
@@ -185,7 +184,7 @@ TEST_F(Broken, CutOffAfterMakingWay) {
 
 // --- forged -------------------------------------------------------------------------
 
-// Whatever stands in the control page, closing writes nowhere else.
+// Whatever the control page contains, closing writes nowhere else.
 TEST_F(Broken, ForgedLinks) {
     auto *trap =
         static_cast<char *>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -197,7 +196,7 @@ TEST_F(Broken, ForgedLinks) {
             const Control<uint64_t> page(ring, SIZE);
             asf_cios *s = open_end(ring, O_WRONLY), *other = open_end(ring, O_RDONLY);
             for (uint64_t &word : page)
-                if (word > UINT32_MAX) // which a pointer would be
+                if (word > UINT32_MAX) // the word may be a pointer
                     word = mapped ? reinterpret_cast<uint64_t>(trap + 4096) : 0x10;
             sclose(s);
             sclose(other);
@@ -211,7 +210,7 @@ TEST_F(Broken, ForgedLinks) {
     munmap(trap, 8192);
 }
 
-// A process that has died is noticed, whatever it has made of its lock's word.
+// An end notices that a process has died, even if that process had forged its lock's word.
 TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
     for (const bool reading : {true, false}) {
         const int ring = asf_ring_create(8192);
@@ -230,7 +229,7 @@ TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
         });
         const pid_t forger = start([&] {
             asf_cios *s = open_end(ring, reading ? O_WRONLY : O_RDONLY);
-            usleep(300000); // the victim sleeps by now, in the wait for bytes, not in one on its way
+            usleep(300000); // by now the victim sleeps in its final wait, not in an earlier one
             for (uint32_t &word : Control<uint32_t>(ring, 8192))
                 if ((word & 0x3fffffffU) == static_cast<uint32_t>(gettid())) // its process, and its lock
                     word = (word & 0x80000000U) | 1;                         // init's
@@ -248,7 +247,7 @@ TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
     }
 }
 
-// One whose first thread has ended is not dead, nor one that is slow.
+// A process whose first thread has ended is not dead, nor is a slow one.
 TEST_F(Broken, TheSlowAreWaitedFor) {
     const int ring = asf_ring_create(8192);
     const pid_t writer = start_in_time([&] {
@@ -286,14 +285,13 @@ size_t from_environment(const char *name, size_t otherwise) {
     return text ? strtoul(text, nullptr, 10) : otherwise;
 }
 
-// Two ends move bytes; when they know each other a third process writes garbage over the
-// control block, in turns with what the ends themselves write there.  Then one of them is
-// killed, or both are left alone with what stands there, and nobody may wait any longer.
+// Two ends move bytes.  After both have attached, a third process writes garbage over the control block while
+// the ends write there, too.  Then one end is killed, or the garbage stops, and no end may wait for ever.
 class Garbage : public testing::Test {
   protected:
     enum Victim { WRITER, READER, BOTH };
     struct Shared {
-        int moving; // how many ends have moved bytes enough to have waited for each other
+        int moving; // the number of ends that have moved enough bytes to have waited for each other
         int stop;
     };
 
@@ -304,8 +302,8 @@ class Garbage : public testing::Test {
             __atomic_fetch_add(&shared->moving, 1, __ATOMIC_SEQ_CST);
     }
 
-    // An end, which ends by an error, or when it has been told to stop.  Whatever other lists
-    // and locks this process has are whole afterwards.
+    // Runs an end until an error or until `stop` is set.  The process's other lists and locks must be intact
+    // afterwards.
     static int run_end(int ring, Shared *shared, int flags, size_t piece) {
         signal(SIGPIPE, SIG_IGN);
         asf_cios *s = open_end(ring, flags);
@@ -336,7 +334,7 @@ class Garbage : public testing::Test {
         case 3:
             return static_cast<uint32_t>(ends[random() % ends.size()]) | 1U << (30 + random() % 2);
         case 4:
-            return 1U << (30 + random() % 2); // nobody: waited for, or ended
+            return 1U << (30 + random() % 2); // no process, with one of the lock's two flags
         case 5:
             return 1U << random() % 32;
         default:
@@ -344,8 +342,7 @@ class Garbage : public testing::Test {
         }
     }
 
-    // Random words of the page; those near its end, where the ends have what they share,
-    // most of the time.
+    // Writes random words of the page, mostly near its end, where the ends' shared state is.
     int scribble(int ring, size_t size, Shared *shared, const std::vector<pid_t> &ends) {
         const Control<uint32_t> page(ring, size);
         const size_t words = static_cast<size_t>(page.end() - page.begin());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_killed_test.cpp - one end of a ring is killed at a random point,
-// thousands of times: nothing hangs, no byte is wrong, doubled or out of place,
-// and half of a stream is never taken for the whole.  ASF_RING_ROUNDS in the
-// environment sets the number of rounds, ASF_RING_SEED where they begin.
+// ring_killed_test.cpp - one end of a ring is killed at a random point, thousands of times: no process hangs,
+// no byte is wrong, doubled or misplaced, and a half stream never ends with an end of file.  ASF_RING_ROUNDS
+// in the environment sets the number of rounds, ASF_RING_SEED the seed.
 #include <random>
 #include <thread>
 
@@ -78,7 +77,8 @@ class Killed : public testing::Test {
         close(ring);
     }
 
-    // Who is killed before it had its end must be made up for: the other waits.
+    // The victim may have been killed before it opened its end.  So the test opens that end once more: the
+    // other process waits for it.
     static void check(const Round &round, int ring, pid_t writer, pid_t reader) {
         if (round.victim == WRITER) {
             EXPECT_EQ(finish(writer), -SIGKILL);
@@ -111,7 +111,7 @@ TEST_F(Killed, AtAnyPoint) {
     }
 }
 
-// A writer notes what it has flushed; that is what is read when it has been killed, or more.
+// The writer records how many bytes it has flushed; after it is killed the reader must get at least these.
 TEST_F(Killed, WhatWasFlushedIsThere) {
     auto *flushed = static_cast<size_t *>(
         mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_stream_test.cpp - rings as streams of the Alloc Stream Interface, each
-// end in a process of its own.
+// ring_stream_test.cpp - rings as streams of the Alloc Stream Interface, with each end in its own process.
 #include <malloc.h>
 #include <sys/time.h>
 
@@ -47,7 +46,7 @@ TEST_F(Ring, HandsOverTheSameBytes) {
     EXPECT_EQ(sclose(r), 0);
 }
 
-// More than there is memory for is refused, and everything is as it was.
+// A region larger than memory is refused, and the stream does not change.
 TEST_F(Ring, TooLongARegionChangesNothing) {
     if (sanitized)
         GTEST_SKIP();
@@ -72,7 +71,7 @@ TEST_F(Ring, TooLongARegionChangesNothing) {
     EXPECT_EQ(sclose(r), 0);
 }
 
-// The child of a fork has the regions, but no end of the ring.
+// The child of a fork has copies of the regions, but no end of the ring.
 TEST_F(Ring, AChildGivesRegionsBackAndCloses) {
     make(8192);
     asf_cios *w = open_end(ring, O_WRONLY), *r = open_end(ring, O_RDONLY);
@@ -85,7 +84,7 @@ TEST_F(Ring, AChildGivesRegionsBackAndCloses) {
     }
     const pid_t child = start([&] {
 #ifdef M_PERTURB
-        mallopt(M_PERTURB, 0x5a); // what is freed reads as something else
+        mallopt(M_PERTURB, 0x5a); // freed memory is overwritten
 #endif
         for (char *region : regions)
             sfree(r, region);
@@ -107,8 +106,7 @@ class RingShapes : public RingTest, public testing::WithParamInterface<Shape> {
     void move_all();
 };
 
-// Each byte once and in order, through wraps, with regions of any sizes, also
-// longer than the ring.
+// Each byte must arrive once and in order, over wraps, with regions of any size, even longer than the ring.
 void RingShapes::move_all() {
     const Shape shape = GetParam();
     make(shape.size);
@@ -200,7 +198,7 @@ TEST_F(Ring, AReaderSleepsUntilThereIsSomething) {
     EXPECT_EQ(finish(writer), 0);
 }
 
-// As the handler wants it, however long it is waited.
+// SA_RESTART decides whether a signal ends a wait.
 TEST_F(Ring, SignalsInterruptAsTheirHandlersSay) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the sanitizer's handlers are others than the program's";
@@ -213,7 +211,7 @@ TEST_F(Ring, SignalsInterruptAsTheirHandlersSay) {
             act.sa_handler = [](int) {};
             act.sa_flags = flags;
             sigaction(SIGALRM, &act, nullptr);
-            signal(SIGCHLD, act.sa_handler); // as most have them
+            signal(SIGCHLD, act.sa_handler); // signal() sets SA_RESTART, as for most handlers
             act.sa_flags = 0;
             sigaction(SIGSEGV, &act, nullptr);
             const itimerval often = {{0, 20000}, {0, 20000}};
@@ -324,7 +322,7 @@ TEST_F(Ring, AKilledWriterIsNoEndOfFile) {
     }
 }
 
-// The thread that opened an end may end; the process goes on with it.
+// The thread that opened an end may end; other threads of the process can still use the end.
 TEST_F(Ring, ThreadsHandAnEndOn) {
     const pid_t writer = start([&] {
         pthread_t first;
@@ -388,7 +386,7 @@ TEST_F(Ring, RegionsStayAndStayTrue) {
     EXPECT_EQ(finish(writer), 0);
 }
 
-// Short ones lie in the ring, those longer than half of it are copies; some are kept for a while.
+// Short regions are in the ring, regions longer than half of it are copies; some are kept for a while.
 TEST_F(Ring, RegionsOfAnyLengthByTurns) {
     make(8192);
     const size_t lengths[] = {1, 700, 6000, 30, 9000, 4096, 100}, total = 1000000;
@@ -439,7 +437,7 @@ TEST_F(Ring, OutputRegionsInAnyOrder) {
         ASSERT_TRUE(p);
         memcpy(p, pattern(500, at).data(), 500);
         out.push_back(p);
-        if (out.size() == 30) { // twice what the ring holds
+        if (out.size() == 30) { // twice the ring's size
             for (size_t i = out.size(); i-- > 0;)
                 ASSERT_EQ(sfree(s, out[(i * 7) % 30]), 0);
             out.clear();

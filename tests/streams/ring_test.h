@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_test.h - what the tests of rings share: processes that take an end.
+// ring_test.h - shared by the tests of rings: processes that open an end.
 #ifndef ASF_TESTS_RING_TEST_H
 #define ASF_TESTS_RING_TEST_H
 
@@ -16,7 +16,7 @@
 
 namespace asi {
 
-// A process that runs `body` and exits with what it returns.
+// Starts a process that runs `body` and exits with its result.
 inline pid_t start(const std::function<int()> &body) {
     const pid_t child = fork();
     if (child == 0)
@@ -24,7 +24,7 @@ inline pid_t start(const std::function<int()> &body) {
     return child;
 }
 
-// Its exit status, or minus the signal that ended it.
+// Waits for the child; returns its exit status, or minus the signal that ended it.
 inline int finish(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -58,7 +58,7 @@ inline asf_cios *open_end(int fd, int flags) {
     return error == 0 ? s : nullptr;
 }
 
-// Write the pattern in regions of `piece`; 0, or what stopped it, negated.
+// Writes the pattern in regions of `piece` bytes; returns 0, or the negated error.
 inline int write_pattern(asf_cios *s, size_t total, size_t piece, size_t from = 0) {
     for (size_t at = from; at < from + total;) {
         ssize_t n = static_cast<ssize_t>(std::min(piece, from + total - at));
@@ -74,8 +74,8 @@ inline int write_pattern(asf_cios *s, size_t total, size_t piece, size_t from = 
     return 0;
 }
 
-// Read and check the pattern until the end of file; bytes, -1: a wrong one, or
-// the error that ended it.
+// Reads and checks the pattern until the end of file; returns the number of bytes, -1 for a wrong byte, or
+// the error.
 inline ssize_t read_pattern(asf_cios *s, size_t piece, size_t *got = nullptr) {
     size_t at = 0, unused;
     size_t &count = got ? *got : unused;
@@ -93,7 +93,7 @@ inline ssize_t read_pattern(asf_cios *s, size_t piece, size_t *got = nullptr) {
     }
 }
 
-// What stays whole in a process, whatever somebody makes of a ring that it has.
+// State of a process that must stay intact, whatever another process does to a shared ring.
 inline bool is_list_empty() {
     void **head = nullptr;
     size_t length = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_segment_test.cpp - segments of shared memory as streams of the Alloc
-// Stream Interface: the same bytes as a file would give, where they lie.
+// shm_segment_test.cpp - segments of shared memory as streams of the Alloc Stream Interface: they must give
+// the same bytes as a file, in place.
 #include <asf/shm.h>
 
 #include "tests/interfaces/asi/asi_test.h"

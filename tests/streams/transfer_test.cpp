@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// transfer_test.cpp - asf_copy between ends of every kind, byte for byte; where
-// the offsets stand afterwards; holes; and what happens when the kernel will not.
+// transfer_test.cpp - asf_copy between ends of every kind, byte for byte; the offsets afterwards; holes; and
+// system calls that the kernel refuses.
 #include <functional>
 #include <future>
 #include <pty.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t size = static_cast<size_t>(3 * MiB) + 12345;
 
-// A child beside the test: with a second thread some ways are not taken.
+// Runs `work` in a child: with a second thread asf_copy would not use some system calls.
 template <class Work> pid_t beside(Work work) {
     pid_t child = fork();
     if (child == 0) {
@@ -61,7 +61,7 @@ class Transfer : public Asi {
         return asf_sopen_fd(ends[0], O_RDONLY, nullptr);
     }
 
-    // --- outputs; result() is what was written there ---------------------------
+    // --- outputs; result() returns the bytes written ---------------------------
 
     asf_cios *open_output(const std::string &kind) {
         result = [this] { return contents("out"); };
@@ -72,7 +72,7 @@ class Transfer : public Asi {
         put("out", std::string(size + 50000, '.'));
         if (kind == "append")
             return must_open(path("out"), O_WRONLY | O_APPEND);
-        if (kind == "appending descriptor") // of which the stream is not told
+        if (kind == "appending descriptor") // the stream does not know O_APPEND
             return asf_sopen_fd(open(path("out").c_str(), O_WRONLY | O_APPEND), O_WRONLY, nullptr);
         asf_cios *out = must_open(path("out"), kind == "update" ? O_RDWR : O_WRONLY);
         if (kind == "update") {
@@ -107,7 +107,7 @@ class Transfer : public Asi {
         return asf_sopen_fd(ends[1], O_WRONLY, nullptr);
     }
 
-    // What must be there after `written`, by the kind of output.
+    // The expected contents after `written`, by the kind of output.
     static std::string expected(const std::string &kind, const std::string &written) {
         std::string old(size + 50000, '.');
         if (kind.rfind("append", 0) == 0)
@@ -130,8 +130,8 @@ const char *const outputs[] = {"new",  "existing", "update",  "append", "appendi
 
 class Ends : public Transfer, public testing::WithParamInterface<std::tuple<const char *, const char *>> {};
 
-// Bytes pending at both ends come first and in order, a part is a part, and both
-// streams go on behind it.
+// Pending bytes of both streams come first and in order, a limited copy stops at its length, and both streams
+// continue after it.
 TEST_P(Ends, ByteForByte) {
     auto [from, to] = GetParam();
     asf_cios *in = open_input(from), *out = open_output(to);
@@ -149,7 +149,7 @@ TEST_P(Ends, ByteForByte) {
     EXPECT_EQ(sclose(in), 0);
     EXPECT_EQ(sflush(out), 0);
     if (std::string(to) == "terminal")
-        tcdrain(asf_fileno(out)); // what the line has not passed on may be lost when it is closed
+        tcdrain(asf_fileno(out)); // bytes still in the terminal may be lost when it is closed
     EXPECT_EQ(sclose(out), 0);
     const std::string written = "before" + pattern(static_cast<size_t>(part), 10) + "between" +
                                 pattern(static_cast<size_t>(rest), 15 + part) + "after";
@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(All, Ends, testing::Combine(testing::ValuesIn(inputs), 
                              return name;
                          });
 
-// --- inputs of their own kind ---------------------------------------------------------
+// --- special inputs ---------------------------------------------------------
 
 TEST_F(Transfer, NowhereButCounted) {
     for (const char *kind : {"file", "pipe"}) {
@@ -177,7 +177,7 @@ TEST_F(Transfer, NowhereButCounted) {
     }
 }
 
-// Files that say they have no bytes, or more than there are.
+// Files whose size is 0, or larger than their contents.
 TEST_F(Transfer, FilesMadeUpAsTheyAreRead) {
     for (const char *name :
          {"/proc/self/maps", "/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
@@ -205,7 +205,7 @@ TEST_F(Transfer, AFileThatGrows) {
     EXPECT_TRUE(result() == pattern(size + 200000));
 }
 
-// The two descriptors stand where read() and write() would have left them.
+// The offsets of both descriptors must be those that read() and write() would leave.
 TEST_F(Transfer, OffsetsOfTheDescriptors) {
     for (const char *to : {"new", "existing"}) {
         asf_cios *in = open_input("file"), *out = open_output(to);
@@ -241,7 +241,7 @@ class Holes : public Transfer, public testing::WithParamInterface<const char *> 
         directory = name;
     }
 
-    // Data of 100,000 bytes at each of the places, and the file as long as told.
+    // Makes a file of `length` bytes with 100,000 bytes of data at each of the offsets.
     void put_sparse(std::initializer_list<off_t> places, off_t length) const {
         int fd = open(path("in").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         const std::string data = pattern(100000);
@@ -278,7 +278,7 @@ TEST_P(Holes, StayHoles) {
         }
 }
 
-// In the midst of old bytes a hole must be written as zeros.
+// Over old bytes a hole must be written as zeros.
 TEST_P(Holes, OverwriteWhatWasThere) {
     put_sparse({0, 2 * MiB}, 3 * MiB);
     asf_cios *in = must_open(path("in"), O_RDONLY), *out = open_output("existing");
@@ -304,7 +304,7 @@ TEST_P(Holes, BetweenOtherOutput) {
 INSTANTIATE_TEST_SUITE_P(On, Holes, testing::Values("/tmp", "/dev/shm"),
                          [](const auto &test) { return test.param[1] == 't' ? "tmp" : "shm"; });
 
-// --- when the kernel will not -----------------------------------------------------------------
+// --- system calls that the kernel refuses -----------------------------------------------------------------
 
 int countdown, calls;
 ssize_t (*real_splice)(int, int, size_t);
@@ -374,7 +374,7 @@ ssize_t broken_read(int, void *, size_t) {
     return -EIO;
 }
 
-// Nobody looks at what goes to /dev/null, but an error is to be met.
+// A copy to /dev/null needs no bytes, but must report errors.
 TEST_F(Refusals, ABrokenDiskIsNoticed) {
     asf__sys.cached_pages = some_pages_missing;
     real_send = asf__sys.send;
@@ -392,7 +392,7 @@ TEST_F(Refusals, ABrokenDiskIsNoticed) {
 const char *to_cut;
 constexpr off64_t cut_at = 20 * MiB - 100;
 
-// Both ends are looked at first, and then the input before each piece.
+// asf_copy calls fstat for both ends, and then for the input before each chunk.
 int fstat_of_what_is_cut(int fd, struct stat64 *st) {
     if (++calls == 4 && truncate(to_cut, cut_at) < 0)
         ADD_FAILURE() << strerror(errno);
@@ -416,15 +416,15 @@ TEST_F(Refusals, NoSendfileToTheNullDevice) {
     asf__sys.send = no_copy;
     asf_cios *in = open_input("file"), *null = must_open("/dev/null", O_WRONLY);
     EXPECT_EQ(asf_copy(in, null, INT64_MAX), static_cast<int64_t>(size));
-    EXPECT_EQ(calls, 2); // the pages were looked at, and sendfile was tried
+    EXPECT_EQ(calls, 2); // one for the pages in the cache, and one for sendfile
     EXPECT_EQ(sclose(in), 0);
     EXPECT_EQ(sclose(null), 0);
 }
 
-// A second thread may want the output while a pipe is waited for.
+// A second thread may use the output during the wait for a pipe.
 TEST_F(Refusals, NotWithASecondThread) {
     asf__sys.splice = splice_fails_later;
-    std::promise<void> end; // until then the thread lives: in musl one that has ended does not count
+    std::promise<void> end; // keeps the thread alive: in musl an ended thread does not count
     std::thread second([&] { end.get_future().wait(); });
     asf_cios *in = open_input("pipe"), *out = open_output("pipe");
     EXPECT_EQ(asf_copy(in, out, INT64_MAX), static_cast<int64_t>(size));
@@ -448,7 +448,7 @@ TEST_F(Refusals, NoTruncating) {
     EXPECT_GT(calls, 0);
 }
 
-// A server that copies (NFS and its like), and one that shares blocks.
+// A file system whose server copies (NFS and similar), and one that shares blocks.
 int remote_fstatfs(int, struct statfs64 *fs) {
     fs->f_type = 0x6969;
     return 0;
@@ -488,7 +488,7 @@ TEST_F(Refusals, SharedBlocks) {
     EXPECT_EQ(calls, 1) << "all of the file at once";
 }
 
-// A part that ends within a block is shared up to the block before.
+// If a part ends within a block, only the blocks before that one are shared.
 TEST_F(Refusals, SharedBlocksOfAPart) {
     asf__sys.clone_range = counted_clone;
     asf_cios *in = open_input("file"), *out = open_output("new");
@@ -513,7 +513,7 @@ TEST_F(Refusals, AReaderThatLeaves) {
     sclose(out);
 }
 
-// Whose wait it was that a signal has ended.
+// Checks whether the error of an interrupted wait is the input's or the output's.
 TEST_F(Refusals, ASignalInBetween) {
     if (!__libc_single_threaded)
         GTEST_SKIP() << "another test of this process has made threads";
@@ -525,7 +525,7 @@ TEST_F(Refusals, ASignalInBetween) {
         int from[2], to[2];
         ASSERT_EQ(pipe(from) | pipe(to), 0);
         fcntl(from[1], F_SETPIPE_SZ, MiB);
-        const std::string some(full ? MiB : 0, 'x'); // more than the other is made to hold
+        const std::string some(full ? MiB : 0, 'x'); // more than the output's buffer has room for
         ASSERT_EQ(::write(from[1], some.data(), some.size()), static_cast<ssize_t>(some.size()));
         asf_cios *in = asf_sopen_fd(from[0], O_RDONLY, nullptr),
                  *out = asf_sopen_fd(to[1], O_WRONLY, nullptr);
