@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked_faults_test.cpp - files and segments that are truncated while a program blocks SIGBUS or
- * has an action of its own for it: what the library can notice is read without a map, or refused.
+ * blocked_faults_test.cpp - files and segments that are truncated while a program blocks SIGBUS or handles it
+ * itself: if the library can notice this, it reads without a map, or refuses.
  */
 #include <asf/asf.h>
 #include <asf/ring.h>
@@ -34,7 +34,7 @@ void block_all() {
 
 void handler(int) {}
 
-// In a child of its own each, since an action for SIGBUS is the process's.
+// Each test runs in a child, since a signal action belongs to the process.
 class BlockedFaults : public testing::Test {
   protected:
     void SetUp() override {
@@ -51,7 +51,7 @@ class BlockedFaults : public testing::Test {
         unlink(path.c_str());
     }
 
-    // Truncates the file under a region.  Returns the module, ":" and what sfree says.
+    // Truncates the file under a region.  Returns the module, ":" and sfree's result.
     std::string truncated_under(asf_cios *stream) const {
         ssize_t n = window;
         const char *region = static_cast<char *>(salloc(stream, &n));
@@ -132,7 +132,7 @@ TEST_F(BlockedFaults, HandledBefore) {
               0);
 }
 
-// Only what another process could truncate is refused.
+// Only segments that another process could truncate are refused.
 TEST_F(BlockedFaults, Segments) {
     EXPECT_EQ(in_child([&] {
                   char label[ASF_RING_LABEL];

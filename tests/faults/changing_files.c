@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * changing_files.c - the process that changes a file, and the checks of what another reads of it.
+ * changing_files.c - the process that changes a file, and the checks of the bytes that another process reads.
  */
 #define _GNU_SOURCE
 #include "tests/faults/changing_files.h"
@@ -43,8 +43,8 @@ static struct {
     bool over, at_any_time, races;
 } * the;
 static bool *may_show_zeros; /* of each page: see begin_change */
-static char *shadow[2];      /* the file, and the one before it, by `inode`'s last bit */
-static unsigned char *table; /* what a byte tells of its offset */
+static char *shadow[2];      /* copies of the file and its predecessor, indexed by `inode`'s last bit */
+static unsigned char *table; /* the part of a byte that depends on its offset */
 
 static struct {
     uint64_t seed;
@@ -52,7 +52,7 @@ static struct {
     const char *reader;
     enum kind kind;
     enum signals signals;
-    bool in_steps, before; /* changes come between two calls alone; signals are set at the beginning */
+    bool in_steps, before; /* changes come only between two calls; signals are set at the beginning */
     char path[4000], still[4100], next[4100], zeros[4100];
     long first_size;
 } now;
@@ -70,7 +70,7 @@ uint64_t any(uint64_t below) {
     return below ? (z ^ z >> 31) % below : 0;
 }
 
-/* Small ones more often than large ones. */
+/* A random size; small sizes are more frequent than large ones. */
 size_t any_size(size_t most) {
     static const size_t bounds[] = {20, 300, 5000, 70000, 1 << 20, CHANGING_LARGEST};
     const size_t bound = bounds[any(sizeof bounds / sizeof *bounds)];
@@ -140,7 +140,7 @@ static void make_table(void) {
         table[i] = (unsigned char)changing_byte(i, 0);
 }
 
-/* The bytes of this generation. */
+/* Fills `to` with this generation's bytes of [at, at + n). */
 static void fill(char *to, long at, long n) {
     const char *text = contents[generation & 3].text;
     const long length = contents[generation & 3].length;
@@ -150,7 +150,7 @@ static void fill(char *to, long at, long n) {
         memcpy(to, text + at, (size_t)(length - at < n ? length - at : n));
 }
 
-/* What a file of this generation has at first. */
+/* The initial size of a file of this generation. */
 static long full_size(void) {
     return contents[0].text ? contents[generation & 3].length : now.first_size;
 }
@@ -168,8 +168,9 @@ static long *size_now(void) {
     return &the->size[the->inode & 1];
 }
 
-/* The file will have so many bytes.  There may be zeros in the page in which it ends; and if a read may be
- * under way while it is cut off, in the rest of the folio: the kernel looks at the size before it copies. */
+/* Called before the file's size becomes `size`.  Zeros may then appear in the page in which the file ends.
+ * If a read may run during the truncation, they may appear in the rest of the folio: the kernel reads the
+ * size before it copies. */
 static void begin_change(long size) {
     const long zeros = the->races && size < *size_now() ? LARGEST_FOLIO : PAGE;
     for (long at = size; at % zeros != 0 && at < CHANGING_LARGEST; at += PAGE - at % PAGE)
@@ -177,7 +178,7 @@ static void begin_change(long size) {
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The file stays so for a while; or until the reader asks for more. */
+/* Leaves the file unchanged for a while, or until the reader asks for the next change. */
 static void end_change(void) {
     __atomic_add_fetch(&the->seq, 1, __ATOMIC_SEQ_CST);
     if (now.in_steps && !__atomic_load_n(&the->at_any_time, __ATOMIC_SEQ_CST)) {
@@ -207,7 +208,7 @@ static void put(int fd, long at, long n) {
     end_change();
 }
 
-/* In chunks of one size, as programs write. */
+/* Writes in chunks of one size, as programs do. */
 static void put_all(int fd, long at, long n) {
     const long chunk = any(2) ? 4096 << any(6) : 1 + (long)any(MOST_WRITTEN);
     for (long done = 0; done < n; done += chunk)
@@ -239,7 +240,7 @@ static int open_file(const char *path, int flags) {
     return fd;
 }
 
-/* A file of the next generation; it has the name from one moment on. */
+/* Makes a file of the next generation, and renames it to the name atomically. */
 static int replace(int fd, long size) {
     syscall(SYS_close, fd);
     fd = open_file(now.next, O_RDWR | O_TRUNC);
@@ -305,7 +306,7 @@ static int change(int fd, enum kind kind) {
 static int change_something(int fd) {
     const long seq = the->seq;
     fd = change(fd, now.kind);
-    if (the->seq == seq) { /* the file is as small or large as can be */
+    if (the->seq == seq) { /* the file already has the least or greatest size */
         begin_change(*size_now());
         end_change();
     }
@@ -406,7 +407,7 @@ bool are_wrong(enum zeros zeros) {
     return zeros == WRONG_ZEROS || (zeros == SOME_ZEROS && !the->races);
 }
 
-/* Whether file o is as it was at `l`, and stays so. */
+/* Whether file o has not changed since `l`, and does not change now. */
 static bool is_at_rest(const struct opened *o, const struct look *l) {
     struct look after;
     look_now(&after);
@@ -486,13 +487,13 @@ static void (*read_it)(const char *path);
 static void read_on(int unused) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)unused;
-    any(state += 1); /* other numbers than the other's */
+    any(state += 1); /* numbers that differ from the other process's */
     set_signals_before();
     read_it(now.path);
     _exit(0);
 }
 
-/* returns  how the reader ended; -1: not in time. */
+/* returns  the reader's wait status; -1: it did not end in time. */
 static int wait_for(pid_t reader) {
     int status = -1;
     for (long ms = 0; ms < PATIENCE * 1000L; ms++) {

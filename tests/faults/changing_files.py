@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""changing_files.py FILE TABLE SEED CUT ZERO PAGES: reads a file that changes, by the module asf.  Each byte is
-TABLE's, but for its last two bits, or zero where there were holes (ZERO is not empty).  What is cut off (CUT is not
-empty) reads as zeros, too, and the reader is told; but not always in the pages which have a byte in the file PAGES: see
+"""changing_files.py FILE TABLE SEED CUT ZERO PAGES: reads a changing file by the module asf.  Each byte is
+TABLE's, except for its last two bits, or zero where there were holes (ZERO is not empty).  Truncated parts (CUT is not
+empty) also read as zeros, with an error.  In pages that have a byte in the file PAGES the error may be missing: see
 changing_files.h."""
 import errno
 import mmap
@@ -27,7 +27,7 @@ def fail(*message):
 
 
 def zeros(at, data, call):
-    """Whether there are zeros for which there must be an error."""
+    """Returns whether there are zeros for which there must be an error."""
     expected = EXPECTED[at:at + len(data)]
     got = bytes(data).translate(PLAIN)
     if got == expected:
@@ -57,7 +57,7 @@ def is_told(error):
 
 
 def place(file):
-    """The file's place; and whether an error was told: readline looks ahead, and the next call tells what it met."""
+    """The file's offset, and whether tell() failed: readline reads ahead, and the next call reports its error."""
     try:
         return file.tell(), False
     except OSError as error:

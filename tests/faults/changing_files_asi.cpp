@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// changing_files_asi.cpp - a file that changes, read by the ASI and from C++: regions, lines, sallocAt,
-// copies, iostreams.  What is gone may read as zeros; then the call that gives it back says -EIO.
+// changing_files_asi.cpp - a changing file, read by the ASI and from C++: regions, lines, sallocAt, copies,
+// iostreams.  Bytes that were cut off may read as zeros; then the call that frees the region returns -EIO.
 #include <asf/asf.h>
 #include <asf/asf.hpp>
 #include <asf/lines.h>
@@ -21,7 +21,7 @@
 
 namespace {
 
-// Windows of files are mapped from here on with the library's handler in place.
+// Maps a window of a file, which installs the library's handler of SIGBUS.
 void map_still_file() {
     asf_cios *still = sopen(still_file(), O_RDONLY, 0, nullptr);
     ssize_t n = 100;
@@ -71,7 +71,7 @@ struct Held {
     char *p;
     long n, at;
     zeros seen;
-    std::string copy; // of a region that must stay as it is
+    std::string copy; // of a region that must not change
 };
 
 void free_region(Stream &s, Held &h) {
@@ -95,7 +95,7 @@ void free_any(Stream &s, std::vector<Held> &held) {
     held.erase(i);
 }
 
-// returns  whether there is one.
+// returns  whether the call gave a region.
 bool hold(Stream &s, std::vector<Held> &held, long at, char *p, ssize_t n, const char *call) {
     if (!p && n < 0 && !is_told(n))
         fail_at(at, "%s (%s): %s", call, asf_module_name(s.cios), strerror(static_cast<int>(-n)));
@@ -120,7 +120,7 @@ char *any_region(Stream &s, ssize_t *n) {
     }
 }
 
-// A region may end early, at what was the file's end, and a line may be longer.
+// A region may end early, at the file's former end, and a line may be longer.
 void take_region(Stream &s, std::vector<Held> &held) {
     ssize_t n = static_cast<ssize_t>(any_size(CHANGING_LARGEST));
     char *p = any_region(s, &n);
@@ -196,7 +196,7 @@ void read_at_places(const char *path) {
     }
 }
 
-// The first thread's file changes at its calls, and between the others' at any time.
+// The file changes at the first thread's calls, and so at any time of the other threads' calls.
 void read_in_threads(const char *path) {
     expect_races();
     map_still_file();
@@ -220,7 +220,7 @@ struct Line {
     long at, n;
 };
 
-// The lines of a stream, and whether zeros of theirs are still to be told of.
+// The lines of a stream, and whether the stream must still report zeros in them.
 class Lines {
   public:
     explicit Lines(Stream &stream) : s(stream) { asf_lines_begin(&lines, s.cios, '\n', 0); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// changing_files_decoders.cpp - a compressed file that changes, read by asf_decode: what comes is all of
-// one state of the file, or ends in an error.
+// changing_files_decoders.cpp - a changing compressed file, read by asf_decode: the output is that of one
+// state of the file, or ends in an error.
 #include <asf/asf.h>
 #include <asf/decode.h>
 
@@ -31,7 +31,7 @@ std::string output_of(const std::string &command) {
     return out;
 }
 
-// The checksums of the format find what is put together of two states.
+// The format's checksums detect a mixture of two states.
 void make_states(const std::string &folder, const std::string &encode) {
     const std::string name = folder + "/changing-" + std::to_string(getpid()) + ".plain";
     for (unsigned i = 0; i < states; i++) {
@@ -54,7 +54,7 @@ bool is_a_state(const std::string &got) {
     return false;
 }
 
-// What is read until the end or an error; returns the error.
+// Reads until the end or an error; returns the error.
 ssize_t read_all(asf_cios *stream, std::string &got) {
     for (;;) {
         ssize_t n = static_cast<ssize_t>(any_size(300000));
@@ -67,7 +67,7 @@ ssize_t read_all(asf_cios *stream, std::string &got) {
     }
 }
 
-// A file that is cut off within its magic number, or empty, is not compressed.
+// An empty file, or one that is cut off within its magic number, counts as uncompressed.
 void read_decoded(const char *path) {
     set_signals_now();
     for (int opened = 0; opened < 5; opened++) {
@@ -88,7 +88,7 @@ void read_decoded(const char *path) {
 
 } // namespace
 
-// PROGRAM FOLDER COMMAND: what encodes.
+// PROGRAM FOLDER COMMAND: COMMAND is the compressor.
 int main(int argc, char **argv) {
     static const changing_reader reader = {argv[argc - 1], read_decoded};
     if (argc != 3)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * changing_files_libc.c - a file that changes, read by stdio and Unix I/O: as it is, under libasf_stdio and
- * under libasf_unix.
+ * changing_files_libc.c - a changing file, read by stdio and Unix I/O: with libc alone, under libasf_stdio
+ * and under libasf_unix.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * changing_files_python.c - a file that changes, read by the Python module: changing_files.py.
+ * changing_files_python.c - a changing file, read by the Python module: runs changing_files.py.
  *     PROGRAM FOLDER PYTHON SCRIPT
  */
 #define _GNU_SOURCE
@@ -13,7 +13,7 @@
 
 static char *python, *script;
 
-/* It tells by its exit status, 1, that it has printed what is wrong. */
+/* Exit status 1 of the script: it has printed the failure. */
 static void run_script(const char *path) {
     char seed[32];
     snprintf(seed, sizeof seed, "%lu", (unsigned long)any(1 << 30));

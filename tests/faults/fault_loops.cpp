@@ -26,7 +26,7 @@ namespace {
 
 // --- the fault --------------------------------------------------------------------------
 
-// In all processes of a scenario.
+// Shared by all processes of a scenario.
 std::atomic<bool> *const struck = static_cast<std::atomic<bool> *>(
     ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 
@@ -34,9 +34,9 @@ std::atomic<int> calls_seen; // a stream's own thread makes some
 
 struct Fault {
     const char *call = "";
-    int n = 0; // the n-th fails, from 1 on
+    int n = 0; // the n-th call fails, counted from 1
     bool for_ever = false;
-    int error = 0; // 0: a transfer is one byte long
+    int error = 0; // 0: no error: the transfer moves one byte
 
     bool strikes(const char *name) const {
         if (strcmp(name, call) != 0)
@@ -57,7 +57,7 @@ struct Failing<Member, Name> {
     static R call(A... a) { return fault.strikes(Name) ? (R)-fault.error : (real_calls.*Member)(a...); }
 };
 
-// Transfers may be short as well.
+// Transfers may also be short.
 template <auto Member, const char *Name> struct Moving;
 template <class P, class... A, ssize_t (*asf_syscalls::*Member)(int, P, size_t, A...), const char *Name>
 struct Moving<Member, Name> {
@@ -68,7 +68,7 @@ struct Moving<Member, Name> {
     }
 };
 
-// As the kernel does: the descriptor is gone all the same.
+// As in the kernel, a failing close closes the descriptor.
 int failing_close(int fd) {
     int rc = real_calls.close(fd);
     return fault.strikes("close") ? -fault.error : rc;
@@ -129,7 +129,7 @@ void replace_calls() {
     asf__sys.map = failing_map;
 }
 
-// Those that the library makes by number.
+// The system calls that the library makes by number.
 const struct {
     long number;
     const char *name;
@@ -261,7 +261,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*
     return faults::fault.strikes("thread") ? faults::fault.error
                                            : __real_pthread_create(thread, how, run, arg);
 }
-#ifdef __GLIBC__ // elsewhere these are not functions of their own
+#ifdef __GLIBC__ // other libcs do not define these separately
 MAPPED(mmap64)
 WRAPPED("statx", int, -1, statx, (int at, const char *path, int how, unsigned mask, struct statx *st),
         (at, path, how, mask, st))
@@ -274,7 +274,7 @@ WRAPPED("rename", int, -1, rename, (const char *from, const char *to), (from, to
 
 namespace faults {
 
-// --- what scenarios share -----------------------------------------------------------------
+// --- shared by the scenarios -----------------------------------------------------------------
 
 static std::string made_text(size_t lines) {
     std::string text;
@@ -363,7 +363,7 @@ FaultLoops::~FaultLoops() {
     std::filesystem::remove_all(folder);
 }
 
-// Whether the fault came up.
+// Returns whether the fault occurred.
 static bool try_fault(const Scenario &s, const Fault &f) {
     SCOPED_TRACE(std::string(s.name) + ": " + f.call + " " + std::to_string(f.n) +
                  (f.for_ever ? " for ever: " : ": ") + (f.error ? strerror(f.error) : "short"));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// fault_loops.h - scenarios that are run with the n-th call of one kind failing, once or from
-// then on, for every n until none fails: system calls by the table of lib/sys/syscalls.h and by
-// number, memory and mappings by the linker's --wrap.  Whatever fails, nothing crashes, no
-// descriptor stays open, and bytes that are wrong or missing were told of.
+// fault_loops.h - scenarios that are run with the n-th call of one kind failing, once or from then on, for
+// every n until none fails: system calls by the table of lib/sys/syscalls.h and by number, memory and
+// mappings by the linker's --wrap.  Whatever fails, nothing crashes, no descriptor stays open, and wrong or
+// missing bytes are reported.
 #ifndef ASF_TESTS_FAULT_LOOPS_H
 #define ASF_TESTS_FAULT_LOOPS_H
 
@@ -24,7 +24,7 @@ namespace faults {
 // The text that each scenario moves.
 extern const std::string content;
 
-// What a scenario has read, and the first error that it was told.
+// The text that a scenario has read, and the first error that was reported to it.
 struct Outcome {
     std::string text;
     int error = 0;
@@ -37,10 +37,10 @@ struct Outcome {
 struct Scenario {
     const char *name;
     std::function<Outcome()> run;
-    bool input; // what was read is a part of the content, from its beginning, whatever failed
-    std::function<void()> after = nullptr;  // without faults: look at what is left, and remove it
+    bool input;                             // the text read is a beginning of the content, whatever failed
+    std::function<void()> after = nullptr;  // without faults: check the files that are left, and remove them
     std::function<void()> before = nullptr; // once, for all faults
-    std::set<int> usual = {};               // errors that tell of no failure there
+    std::set<int> usual = {};               // errors that are no failure in this scenario
 };
 inline std::ostream &operator<<(std::ostream &out, const Scenario &s) {
     return out << s.name;
@@ -49,13 +49,13 @@ inline std::string name_of(const testing::TestParamInfo<Scenario> &scenario) {
     return scenario.param.name;
 }
 
-// No more faults in this scenario: what is made of it is looked at.
+// Ends the faults of this scenario, before its results are checked.
 void end_faults();
 
 std::string read_file(const char *name);
 asf_cios *open_stream(const char *name, int flags, Outcome &o);
 void close_stream(asf_cios *s, Outcome &o);
-// What one step has failed to do, the next may do: as a program that tries again.
+// A failed step is tried again, as programs do.
 enum { TRIES = 3 };
 void read_to_end(asf_cios *s, ssize_t chunk, Outcome &o);
 bool put(asf_cios *s, const char *from, size_t n, Outcome &o);

@@ -80,7 +80,7 @@ void write_file(const char *name, bool indexed, asf_record_store *store, Outcome
     asf_record_format_free(format);
 }
 
-// In place, if the layout is the file's.
+// Reads in place, if the layout is the file's.
 bool take_view(asf_record *r, asf_record_format *format, Outcome &o) {
     const void *data = nullptr;
     int rc = asf_record_view(r, format, &data);
@@ -115,7 +115,7 @@ void read_records(asf_record_reader *reader, asf_record_format *format, Take *ta
     }
 }
 
-// Read by `read`, with a format of its own.
+// Calls `read` with a reader, which has its own format.
 template <class Read>
 void with_reader(const char *name, const asf_record_type &type, asf_record_store *store, Outcome &o,
                  Read read) {
@@ -145,7 +145,7 @@ void make_input() {
     ASSERT_EQ(o.error, 0);
 }
 
-// What is in the file is whole, and looked at without faults.
+// Writes records; without faults then checks that the file's records are whole.
 Outcome writes_records(bool indexed) {
     Outcome o, without;
     write_file("out", indexed, nullptr, o);
@@ -162,7 +162,7 @@ Outcome reads_records(const asf_record_type &type, Take *take) {
     return o;
 }
 
-// The second half, and then the first.
+// Reads the second half, and then the first.
 Outcome seeks_records() {
     Outcome o;
     std::string second;
@@ -183,7 +183,7 @@ Outcome seeks_records() {
     return o;
 }
 
-// The format goes into a directory, and is asked from it.
+// Stores the format in a directory, and looks it up there.
 Outcome stores_formats() {
     Outcome o;
     asf_record_store *store = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// fault_loops_shm_test.cpp - segments, rings and locks with failing calls: no segment is left that
-// nobody knows of, and no other process waits for ever.
+// fault_loops_shm_test.cpp - segments, rings and locks with failing calls: no segment is leaked, and no other
+// process waits for ever.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -21,7 +21,7 @@
 namespace faults {
 namespace {
 
-// A /proc with this test's processes alone: to look through all of a machine's takes long.
+// Makes a /proc with this test's processes only: searching all processes of a machine takes long.
 struct Apart : testing::Environment {
     void SetUp() override {
         if (!shm::Isolated::enter() || unshare(CLONE_NEWPID) != 0)
@@ -80,7 +80,7 @@ void remove_known() {
     known.clear();
 }
 
-// Filled, and attached a second time by its label.
+// Fills a segment, and attaches it a second time by its label.
 Outcome makes_a_segment(const char *backend) {
     Outcome o;
     char *shm = create(backend, content.size(), o);
@@ -148,7 +148,7 @@ Outcome passes_a_descriptor(const char *backend) {
     return o;
 }
 
-// All of them, each with those who have it attached.
+// Lists all segments, each with the processes that have it attached.
 Outcome lists_segments() {
     Outcome o;
     size_t found = 0;
@@ -180,7 +180,7 @@ asf_cios *open_end(int ring, int flags, Outcome &o) {
     return s;
 }
 
-// Both ends in one process, which never waits: a chunk goes in, and comes out.
+// Both ends in one process, which never waits: writes a chunk, and reads it.
 void through_both_ends(asf_cios *out, asf_cios *in, Outcome &o) {
     for (size_t at = 0; in && out && at < content.size() && o.error == 0; at += 3000) {
         put(out, content.data() + at, std::min<size_t>(3000, content.size() - at), o);
@@ -231,15 +231,15 @@ Outcome through_a_named_ring() {
     return o;
 }
 
-// Each end a process, which wait for each other.  Calls fail in both.  A region that the reader keeps
-// while the ring goes round makes it map the data anew.
+// Each end is a process; the two wait for each other, and calls fail in both.  If the reader keeps a region
+// while the ring wraps, it must map the data again.
 Outcome between_processes(bool keeps) {
     Outcome o;
     int ring = asf_ring_create(65536);
     o.told(ring);
     if (ring < 0)
         return o;
-    int attached[2]; // a reader would wait for a writer that never was there
+    int attached[2]; // the reader would wait for a writer that never attached
     char byte;
     EXPECT_EQ(pipe(attached), 0);
     pid_t writer = fork();
@@ -269,7 +269,7 @@ Outcome between_processes(bool keeps) {
         if (kept)
             o.told(asf_sfree(in, kept));
     } else {
-        kill(writer, SIGKILL); // which would wait for a reader
+        kill(writer, SIGKILL); // the writer would wait for a reader
     }
     if (in)
         close_stream(in, o);
@@ -290,7 +290,7 @@ struct Counted {
     int count; // guarded by it
 };
 
-// Whether all went well.
+// Returns whether all calls succeeded.
 bool count_up(Counted *c, int rounds) {
     for (int i = 0; i < rounds; i++) {
         if (asf_shm_obtain(&c->lock) != 0)
@@ -336,7 +336,7 @@ Outcome locks() {
     return o;
 }
 
-// More of them than a thread has room for at first.
+// More locks than a thread's table has room for at first.
 Outcome holds_many_locks() {
     constexpr size_t many = 40;
     static asf_shm_lock all[many];

@@ -69,14 +69,14 @@ Outcome reads_lines() {
     return o;
 }
 
-// In places that go forth and back.
+// Reads at offsets that alternate forwards and backwards.
 Outcome reads_places() {
     Outcome o;
     asf_cios *s = open_stream("in", O_RDONLY, o);
     if (!s)
         return o;
     for (size_t at = 0; at < content.size(); at += 5000) {
-        size_t from = at % 10000 ? at - 5000 : at + 5000; // the two halves of 10,000 changed
+        size_t from = at % 10000 ? at - 5000 : at + 5000; // each two halves of 10,000 bytes are exchanged
         ssize_t n = 5000;
         auto *p = static_cast<const char *>(asf_sallocAt(s, &n, (int64_t)from, SEEK_SET));
         if (!p) {
@@ -91,7 +91,8 @@ Outcome reads_places() {
     return o;
 }
 
-// Chunks of different sizes, a flush here and there; told of nothing, all must be in the file.
+// Writes chunks of different sizes, with some flushes.  If no error is reported, the file must have all
+// bytes.
 void write_all(asf_cios *s, Outcome &o) {
     size_t sizes[] = {1, 100, 4096, 70000, 3, 8192, 20000};
     size_t at = 0;
@@ -115,7 +116,7 @@ Outcome writes(int flags) {
     return o;
 }
 
-// Several regions at once, given back in another order.
+// Several regions at once, freed in another order.
 Outcome writes_places() {
     Outcome o;
     unlink("out");
@@ -157,7 +158,7 @@ Outcome copies() {
     return o;
 }
 
-// What the other end of a pipe or socket is given, or gives, by a thread of the test's.
+// A thread that writes to, or reads from, the other end of a pipe or socket.
 class OtherEnd {
   public:
     explicit OtherEnd(bool socket) {
@@ -177,7 +178,7 @@ class OtherEnd {
             for (size_t at = 0; at < content.size();) {
                 const ssize_t n = ::write(ends_[1], content.data() + at, content.size() - at);
                 if (n <= 0)
-                    break; // nobody reads any more
+                    break; // the reader has closed its end
                 at += static_cast<size_t>(n);
             }
             ::close(ends_[1]);
@@ -247,7 +248,7 @@ Outcome copies_to_nobody() {
     return o;
 }
 
-// The first half is read, the second written over with what it is.
+// Reads the first half, and overwrites the second half with the same bytes.
 Outcome updates() {
     Outcome o;
     std::filesystem::copy_file("in", "out", std::filesystem::copy_options::overwrite_existing);
@@ -314,7 +315,7 @@ Outcome through_a_pipe() {
 
 // --- decoded ------------------------------------------------------------------------------
 
-// A format in which bytes stand for themselves.
+// A decoder for plain bytes: it copies them.
 int decode_plainly(void *, asf_decoding *d) {
     const size_t n = std::min(d->in_size, d->out_size);
     if (n > 0)
@@ -348,7 +349,7 @@ void append(asf_cios *c, size_t from, size_t to, Outcome &o) {
         o.told(error ? error : -EIO);
 }
 
-// A region is filled while the memory moves, and what was passed over is written later.
+// A region is filled while the memory moves, and skipped bytes are written later.
 Outcome into_memory() {
     Outcome o;
     char *text = nullptr;
@@ -381,7 +382,7 @@ Outcome into_memory() {
     return o;
 }
 
-// A tree that is all there when nothing was told of.
+// Walks a tree; the walk must be complete if no error was reported.
 Outcome walks() {
     Outcome o;
     struct Seen {
@@ -404,7 +405,7 @@ Outcome walks() {
 
 const asf_cut fifths = {'\n', 0, (int64_t)content.size() / 5, false};
 
-// Parts in order, up to the first error.
+// Reads the parts in order, up to the first error.
 Outcome reads_parts() {
     Outcome o;
     asf_part *parts = nullptr;
@@ -424,7 +425,7 @@ Outcome reads_parts() {
     return o;
 }
 
-// A thread that has been joined may be in /proc a little longer.
+// A joined thread may stay in /proc for a moment.
 void expect_no_thread_is_left() {
     const auto threads = [] {
         const std::filesystem::directory_iterator all("/proc/self/task");
@@ -448,7 +449,7 @@ int append_part(const asf_part *part, void *texts) {
     return 0;
 }
 
-// The last text is of all parts that `done` was called for.
+// The text is that of all parts for which `done` was called.
 Outcome each_part() {
     Outcome o;
     std::vector<std::string> texts(20);
@@ -459,7 +460,7 @@ Outcome each_part() {
     return o;
 }
 
-// Enough rows for two parts and more.
+// Enough copies of the rows for more than two parts.
 enum { COPIES = 3 };
 
 void write_rows() {
@@ -494,7 +495,8 @@ const Scenario scenarios[] = {
     {"reads_by_map", [] { return reads_by("map"); }, true},
     {"reads_lines", reads_lines, true},
     {"reads_places", reads_places, true},
-    {"reads_parts", reads_parts, true, nullptr, nullptr, {EINTR}}, // a cut is read again after it
+    {"reads_parts", reads_parts, true, nullptr, nullptr, {EINTR}}, // the search for a part's end reads again
+                                                                   // after EINTR
     {"each_part", each_part, true, nullptr, nullptr, {EINTR}},
     {"reads_columns", reads_columns, true, nullptr, write_rows, {EINTR}},
     {"walks", walks, true},

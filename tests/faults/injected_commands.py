@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""injected_commands.py ASF GOLDEN - the commands of asf, each of whose system calls fails in its turn.
+"""injected_commands.py ASF GOLDEN - the commands of asf, with each of their system calls failing in turn.
 
-strace makes the n-th call of a kind fail, once or from then on, for every n until there is no n-th.  Then the command
-ends by itself and by no signal; either all that it makes is as without a fault, or its status tells of the failure and a
-message says more; and no file is left that it would not have left otherwise, and no segment after a failure.
+strace makes the n-th call of a kind fail, once or from then on, for every n until there is no n-th.  The command
+must then end by itself, and by no signal.  Its results must be those without a fault, or its status reports the failure
+and it prints a message.  It leaves no file that it would not leave without a fault, and no segment after a failure.
 """
 import argparse
 import collections
@@ -29,15 +29,15 @@ FAULTS = {
 MOST = 30  # of one kind; what a command does by then it does again
 Scenario = collections.namedtuple("Scenario", "name command input")
 
-# Names and times of segments are never the same.
+# Names and times of segments differ in every run.
 CHANGING = re.compile(rb"shmids \S+ .*|p\d+\.[0-9a-f]{12}")
 
-# The loader dies of a program's first mapping, and of those of its own memory.
+# The loader ends if a program's first mapping fails, or one of the loader's own memory.
 LOADERS = re.compile(r"\bmmap\(NULL, (8192|12288), PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS[^\n]*\(INJECTED\)")
 
 
 def scenarios(asf, golden):
-    """The commands, in a directory with "text" and "packed".  What ls and rm tell depends on other processes."""
+    """The commands, in a directory with "text" and "packed".  The output of ls and rm depends on other processes."""
     record = golden + "/s390x.records"
     yield Scenario("formats", [asf, "record", "formats", record], None)
     yield Scenario("dump", [asf, "record", "dump", "--json", record], None)
@@ -54,7 +54,7 @@ def is_same(plain, now):
 
 
 class Loop:
-    """One scenario in a directory of its own."""
+    """One scenario, in its own directory."""
 
     def __init__(self, asf, golden, scenario):
         self.scenario = scenario
@@ -75,7 +75,7 @@ class Loop:
             os.unlink(segment)
 
     def run(self, fault):
-        """What it made, its status, message and what it left, and the calls that might have failed."""
+        """Returns the output, status, message and files that are left, and the calls that might have failed."""
         log = self.path("log")
         strace = ["strace", "-q", "-o", log, "-e", f"trace={fault[0]},execve", "-e",
                   f"inject={fault[0]}:error={fault[1]}:when={fault[2]}"] if fault else []
@@ -106,7 +106,7 @@ class Loop:
         return made, done.returncode, done.stderr, left, calls
 
     def faults(self):
-        """How many there were, and what was wrong after some."""
+        """Returns the number of faults, and the failures after some of them."""
         made, status, message, left, _ = self.run(None)
         if status != 0:
             return 0, [f"{self.scenario.name}: without a fault: status {status}, {message!r}"]
@@ -131,7 +131,7 @@ class Loop:
 
     @staticmethod
     def judge(plain, now, status, message, calls):
-        """None, or what is wrong."""
+        """Returns None, or the failure."""
         if not isinstance(status, int):
             return status
         if status < 0 or 128 < status < 160:
@@ -146,7 +146,7 @@ class Loop:
 
 
 def main():
-    """Run the scenarios, or those that are named."""
+    """Runs all scenarios, or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("asf")
     parser.add_argument("golden")

@@ -3,7 +3,7 @@
 """injected_sequences.py - random sequences of stdio calls whose system calls fail, plainly and under a preloaded library.
 
 In each of the sequences of tests/interfaces/stdio/random_streams.py strace makes the n-th read, write or open of the file
-fail, once or from then on, for every n until none is left to fail; on musl all of them.  After each fault, what every
+fail, once or from then on, for every n until there is no n-th call; on musl all calls fail.  After each fault, what every
 call returned, the flags, the offsets and the file must be as with libc under the same fault.
 """
 import itertools
@@ -62,7 +62,7 @@ class Injector(random_streams.Runner):
         return self.is_different(self.run(size, mode, steps, {}), self.run(size, mode, steps, self.preloaded))
 
     def first_difference(self, size, mode, steps, fault, when):
-        """How many faults there were, and the one that makes a difference, or None."""
+        """Returns the number of faults, and the fault that makes a difference, or None."""
         numbers = range(1, MOST) if self.libc == "glibc" else [1]  # strace counts writes and writevs apart
         for n in numbers:
             self.fault = f"{fault}:when={n}{when if self.libc == 'glibc' else '+'}"
@@ -75,8 +75,8 @@ class Injector(random_streams.Runner):
 
 
 def is_open(plain, preloaded):
-    """Whether C leaves open what a call does from which on they differ: input where output, or the seek behind it, has
-    failed; or it is of the wrong direction, which some calls ask the kernel about."""
+    """Returns whether C leaves the result of the first differing call undefined: the call is input after output, or the
+    seek after it, has failed; or the call has the wrong direction, which some calls leave to the kernel."""
     failed = False
     for ours, libcs in itertools.zip_longest(preloaded, plain, fillvalue=""):
         if ours != libcs and "EBADF" in ours + libcs:
@@ -100,12 +100,12 @@ def start_injector(*arguments):
 
 
 def is_alone(steps):
-    """Of one process and one thread: which of several meets the n-th call is a matter of luck."""
+    """Whether the sequence has one process and one thread: of several, a random one makes the n-th call."""
     return not any(step.startswith(("fork", "thread", "memory")) for step in steps) and steps[0] != "growing"
 
 
 def try_seed(seed):
-    """The number of faults, and the sequence, shortened, with the fault by which it differs."""
+    """Returns the number of faults, and the shortened sequence with the fault that makes it differ."""
     size, mode, steps = random_streams.sequence(seed)
     if not is_alone(steps):
         return seed, 0, None
@@ -128,7 +128,7 @@ def parse_arguments():
 
 
 def try_all(arguments, environment):
-    """How many were tried, how many faults there were, and how many sequences differ."""
+    """Returns the numbers of sequences, of faults, and of sequences that differ."""
     tried = faults = different = 0
     seeds = injector.seeds(arguments)
     with multiprocessing.get_context("fork").Pool(arguments.jobs, start_injector,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// kill_loops_test.cpp - writers are killed before and after each of their system calls in turn,
-// until one ends by itself.  What was flushed is there, whole and in order, and nothing comes twice.
+// kill_loops_test.cpp - writers are killed before and after each of their system calls in turn, until one
+// ends by itself.  Flushed records are whole and in order, and none comes twice.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int RECORDS = 60, FLUSHED_EACH = 4;
 
-// What the writer has been promised, in memory that outlives it.
+// The writer's progress, in memory that outlives the writer.
 struct Ledger {
     int begun;   // records that may be in the file
     int flushed; // records that must be
@@ -35,7 +35,7 @@ struct Ledger {
 
 struct Scenario {
     const char *name;
-    std::string before; // what the file has at first
+    std::string before; // the file's initial contents
     std::function<void(Ledger &)> write;
     std::function<void(const Ledger &)> check;
 };
@@ -80,7 +80,7 @@ void by_stdio(Ledger &ledger, const char *mode) {
     write_all(
         ledger, [f](const std::string &r) { return fwrite(r.data(), 1, r.size(), f) == r.size(); },
         [f] { return fflush(f) == 0; });
-    exit(0); // which flushes
+    exit(0); // exit flushes
 }
 
 void line_by_line(Ledger &ledger) {
@@ -108,7 +108,7 @@ void by_asi(Ledger &ledger, int flags) {
     asf_sclose(s);
 }
 
-// The file is the first records: at least those that were flushed.
+// The file must be a beginning of the records, with at least the flushed ones.
 void check_file(const Ledger &ledger, const std::string &before = "") {
     const std::string there = contents("file"), most = before + records(ledger.begun);
     EXPECT_GE(there.size(), (ledger.flushed ? before : "").size() + records(ledger.flushed).size());
@@ -235,7 +235,7 @@ void pack(Ledger &) {
     _exit(2);
 }
 
-// What it has told of stands in segments that are whole; what is left of them can be removed.
+// The segments that the command has printed must be whole; the others must be removable.
 void check_packed(const Ledger &ledger) {
     const std::string text = arrays, told = contents("file");
     if (!told.empty()) {
@@ -264,7 +264,7 @@ void tune(Ledger &) {
     _exit(2);
 }
 
-// The old table or the new one; beside it no more than the new one's unfinished file.
+// The file is the old table or the new one; at most the new table's unfinished file is left.
 void check_tuned(const Ledger &ledger) {
     ASSERT_EQ(system(TUNE_WRITER " whole"), 0);
     const std::string there = contents("file"), unfinished = "file." + std::to_string(ledger.writer);
@@ -317,7 +317,8 @@ class KillLoops : public testing::TestWithParam<Scenario> {
         return pid;
     }
 
-    // Killed at its n-th stop, which is before or after a system call.  False: it has ended.
+    // Kills the writer at its n-th stop, which is before or after a system call.  Returns false if the writer
+    // has ended.
     bool kill_at(int n) const {
         const pid_t pid = start();
         for (int i = 0; i < n;) {

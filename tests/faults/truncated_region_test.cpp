@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * truncated_region_test.cpp - ASI regions of a file that is truncated while
- * they are held: what is left of the file stays readable, what is gone reads
- * as zeros, sfree says -EIO, and nobody is killed.
+ * truncated_region_test.cpp - ASI regions of a file that is truncated while they are held: the remaining
+ * bytes stay readable, lost bytes read as zeros, sfree returns -EIO, and no process is killed.
  */
 #include <asf/asf.h>
 #include <asf/decode.h>
@@ -67,7 +66,7 @@ class TruncatedRegion : public testing::Test {
 
     void cut(size_t size) const { ASSERT_EQ(ftruncate(fd, static_cast<off_t>(size)), 0); }
 
-    /* What `cp new old` does to a file, of the same size or another. */
+    /* Rewrites the file in place, as `cp new old` does; the size may change. */
     void rewrite(char with, size_t size = file_size) const {
         const std::string all(size, with);
         cut(0);
@@ -81,7 +80,7 @@ class TruncatedRegion : public testing::Test {
         return region;
     }
 
-    /* The bytes of the file up to `left`, zeros or the file's own bytes behind it. */
+    /* Expects the file's bytes up to `left`, and then zeros or the file's bytes. */
     void expect_region(const char *region, size_t start, size_t length, size_t left) const {
         for (size_t i = 0; i < length; i++) {
             char want = text[start + i];
@@ -132,7 +131,7 @@ TEST_F(TruncatedRegion, CutInsideAPageKeepsTheRestOfThatPage) {
     EXPECT_EQ(sclose(stream), 0);
 }
 
-/* Reads on by 100,000 bytes; returns what sfree said, or 1 at the end. */
+/* Reads the next 100,000 bytes; returns sfree's result, or 1 at the end. */
 int read_on(asf_cios *stream, size_t *total, const std::function<void(const char *, size_t)> &check) {
     ssize_t length = 100000;
     char *region = static_cast<char *>(salloc(stream, &length));
@@ -143,8 +142,8 @@ int read_on(asf_cios *stream, size_t *total, const std::function<void(const char
     return sfree(stream, region);
 }
 
-/* The stream need not look at the file's size before each region, so that one
- * region may reach over the cut, and says so. */
+/* The stream need not examine the file's size before each region, so one region may cross the new end; its
+ * sfree then reports it. */
 TEST_F(TruncatedRegion, StreamEndsWhereTheFileEndsNow) {
     constexpr size_t left = 1 << 20;
     asf_cios *stream = open_stream();
@@ -172,7 +171,7 @@ TEST_F(TruncatedRegion, FileEmptiedUnderTheStream) {
     for (int i = 0; i < 3; i++) {
         length = 4096;
         region = salloc(stream, &length);
-        /* What a module had copied before the cut may still be handed out. */
+        /* A module may return bytes that it copied before the truncation. */
         if (region)
             expect_region(static_cast<char *>(region), static_cast<size_t>(10 + i * 4096),
                           static_cast<size_t>(length), 0);
@@ -254,7 +253,7 @@ TEST_F(Regrown, WhatHasShownZerosIsTold) {
     EXPECT_EQ(sclose(stream), 0);
 }
 
-/* The rest of the page in which the file ended was zero, without a fault. */
+/* The rest of the page in which the file ended reads as zeros without a fault. */
 TEST_F(Regrown, ARegionThatEndsInTheLastPageIsTold) {
     if (!is_mapped())
         GTEST_SKIP() << "this file is not served by mapping here";
@@ -271,7 +270,7 @@ TEST_F(Regrown, ARegionThatEndsInTheLastPageIsTold) {
     EXPECT_EQ(sclose(stream), 0);
 }
 
-/* The stream goes on where it stood, in the file as it is now. */
+/* The stream continues at its offset, with the file's present bytes. */
 TEST_F(Regrown, WhatComesNextIsTheFiles) {
     for (const bool seeks : {false, true}) {
         asf_cios *stream = open_stream();
@@ -323,7 +322,7 @@ TEST_F(Regrown, LinesAreTold) {
     cut(half);
     ASSERT_EQ(n, 7);
     const char *line = nullptr;
-    /* The page behind the end is touched, and then the file is whole again: a line of both. */
+    /* Touches the page after the end, before the file grows again: a line may have bytes of both states. */
     for (size_t at = 8; at + 8 < half; at += 8)
         ASSERT_NE(asf_lines_next(&lines, &n), nullptr);
     std::thread([&] { (void)*static_cast<const volatile char *>(lines.line + 10000); }).join();
@@ -342,7 +341,7 @@ TEST_F(Regrown, WhatIsReadAnywhereIsTold) {
     const auto at = [&](size_t place, ssize_t n) {
         return static_cast<char *>(sallocAt(stream, &n, static_cast<int64_t>(place), SEEK_SET));
     };
-    for (size_t i = 0; i < 1000; i++) /* so often that the file is mapped */
+    for (size_t i = 0; i < 1000; i++) /* enough reads for the file to be mapped */
         ASSERT_EQ(sfree(stream, at(i * 1000 % half, 100)), 0);
     char *before = at(1000, 1000), *region = at(half + 100000, 1000), *after = at(half + 500000, 1000);
     cut(half);
@@ -359,7 +358,7 @@ TEST_F(Regrown, WhatIsReadAnywhereIsTold) {
     EXPECT_EQ(sclose(stream), 0);
 }
 
-// A decoder whose format is the text itself: nothing but the regions tells what is wrong.
+// A decoder that copies: only the regions can report an error.
 int decode_plain(void *, asf_decoding *d) {
     const size_t n = std::min(d->in_size, d->out_size);
     memcpy(d->out, d->in, n);
@@ -403,7 +402,7 @@ void own_handler(int) {
     siglongjmp(back, 1);
 }
 
-/* In a child: touches a page of a mapping of the program's own that is not there. */
+/* In a child: touches a missing page of the program's own mapping. */
 [[noreturn]] void touch_own_missing_page(const char *path, bool handler_first) {
     struct sigaction action {};
     action.sa_handler = own_handler;

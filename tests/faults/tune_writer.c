@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tune_writer.c - writes a table as "asf tune" does, without the seconds of measuring.
+ * tune_writer.c - writes a table as "asf tune" does, without its measurements.
  */
 #include "interfaces/command/command_tune.h"
 

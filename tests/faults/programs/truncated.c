@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * truncated.c - reads a file that is cut short under it.
+ * truncated.c - reads a file that is truncated meanwhile.
  *
  *     truncated CALL FILE FIRST KEEP [AGAIN]
  *
- * FILE holds the numbered text of emit.h.  FIRST bytes of it are read by the
- * stdio call, it is truncated to KEEP bytes (and extended to AGAIN, with
- * zeros), and the rest is read.  How far a library has read ahead may differ;
- * what it delivers must be the file's own bytes, all that are left, and then
- * an end of file.
+ * FILE holds the numbered text of emit.h.  FIRST bytes of it are read by the stdio call, it is truncated to
+ * KEEP bytes (and extended to AGAIN, with zeros), and the rest is read.  How far a library has read ahead may
+ * differ; the bytes must be the file's own, up to its new end, and then comes an end of file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
