@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_advise_test.cpp - asf_advise: the bytes are the same whatever was advised, and the page cache
-// holds what it should.
+// asi_advise_test.cpp - asf_advise: the bytes are the same after any advice, and the page cache has the
+// expected pages.
 #include <chrono>
 #include <sys/mman.h>
 #include <sys/vfs.h>
@@ -18,7 +18,7 @@ constexpr size_t page = 4096, mib = 1 << 20;
 
 class Advice : public Asi {
   protected:
-    // A file that the page cache can drop; empty where the file system is memory itself.
+    // Makes a file whose pages can be dropped; returns an empty path on a file system in memory.
     std::string on_disk(size_t n) const {
         const std::string file = put_pattern("file", n);
         struct statfs fs = {};
@@ -35,11 +35,11 @@ class Advice : public Asi {
         ::close(fd);
     }
 
-    // Pages of [from, end) that are in memory.
+    // Returns how many pages of [from, end) are in memory.
     static size_t resident(const std::string &file, size_t from, size_t end) {
         int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
         void *p = mmap(nullptr, end, PROT_READ, MAP_SHARED, fd, 0);
-        std::vector<unsigned char> there(end / page + 1); // of which the sanitizer's mincore uses one more
+        std::vector<unsigned char> there(end / page + 1); // the sanitizer's mincore uses one byte more
         mincore(p, end, there.data());
         munmap(p, end);
         ::close(fd);
@@ -49,7 +49,7 @@ class Advice : public Asi {
         return n;
     }
 
-    // Reads on to `end`, which may lie behind the file's.
+    // Reads on to `end`, which may be after the file's end.
     static void read_on(asf_cios *s, size_t &at, size_t end) {
         while (at < end) {
             ssize_t n = static_cast<ssize_t>(std::min<size_t>(100'000, end - at));
@@ -123,7 +123,7 @@ TEST_F(Advice, StreamsThatWriteTakeIt) {
     }
 }
 
-// In sequence and, often enough for a map, anywhere in the file.
+// Reads in sequence, and at offsets often enough for the file to be mapped.
 TEST_F(Advice, CopiedStaysAsItWas) {
     const size_t size = 4 * mib;
     const std::string file = put_pattern("file", size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_copy_test.cpp - asf_copy: what arrives, in which order with other output,
-// and whose error it was.
+// asi_copy_test.cpp - asf_copy: the bytes that arrive, their order among other output, and whether an error
+// is the input's or the output's.
 #include <sys/ioctl.h>
 
 #include <thread>
@@ -17,7 +17,7 @@ namespace {
 
 class Copying : public Asi {
   protected:
-    // All of a file of n bytes, in calls of `piece` bytes.
+    // Copies a file of n bytes, in calls of `piece` bytes.
     void copy_file(size_t n, int64_t piece) const {
         asf_cios *in = must_open(put_pattern("in", n), O_RDONLY);
         asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
@@ -54,7 +54,7 @@ TEST_F(Copying, InOrderWithOtherOutput) {
     EXPECT_TRUE(contents("out") == "before" + pattern(MiB, 10) + "after");
 }
 
-// A region of the output that is not yet given back keeps its place.
+// An unfreed region of the output keeps its offset.
 TEST_F(Copying, BehindARegionInUse) {
     asf_cios *in = must_open(put_pattern("in", 300000), O_RDONLY);
     asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
@@ -68,7 +68,7 @@ TEST_F(Copying, BehindARegionInUse) {
     EXPECT_TRUE(contents("out") == "head" + pattern(300000));
 }
 
-// Of a pipe each piece is written at once, but for what stands behind a region.
+// A copy from a pipe writes each chunk at once, unless the chunk follows an unfreed region.
 TEST_F(Copying, OfAPipeBehindARegionInUse) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -138,7 +138,7 @@ TEST_F(Copying, APipeIsNotKeptWaiting) {
         EXPECT_EQ(sclose(out), 0);
     });
     char text[6] = "";
-    for (const char *word : {"first", "again"}) { // each arrives before the next is sent
+    for (const char *word : {"first", "again"}) { // each word arrives before the next is sent
         ASSERT_EQ(::write(from[1], word, 5), 5);
         ASSERT_EQ(::read(to[0], text, 5), 5);
         EXPECT_STREQ(text, word);
@@ -182,7 +182,7 @@ void *copies_again_and_again(void *arg) {
     return nullptr;
 }
 
-// Wherever it was, other threads find both streams free.
+// Wherever the thread was cancelled, both streams are unlocked for other threads.
 TEST_F(Copying, AThreadThatIsCancelled) {
     const std::string file = put_pattern("in", 3 * MiB + 17);
     for (int i = 0; i < 20; i++) {
@@ -220,11 +220,11 @@ TEST_F(Copying, AThreadThatIsCancelledWhileItWaits) {
     ::close(from[1]);
 }
 
-// What is left of the file is copied.
+// asf_copy copies the rest of the file.
 TEST_F(Copying, AFileThatIsTruncated) {
     asf_cios *in = must_open(put_pattern("in", 3 * MiB), O_RDONLY);
     asf_cios *out = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
-    EXPECT_EQ(take(in, 4096), pattern(4096)); // the window reaches beyond what will be left
+    EXPECT_EQ(take(in, 4096), pattern(4096)); // the window extends beyond the file's later end
     ASSERT_EQ(truncate(path("in").c_str(), MiB), 0);
     EXPECT_EQ(asf_copy(in, out, INT64_MAX), MiB - 4096);
     EXPECT_EQ(sflush(out), 0);

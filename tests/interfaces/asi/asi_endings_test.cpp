@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_endings_test.cpp - what becomes of regions when their process or thread ends, forks or
-// becomes another program, and when their stream is closed; with libasf alone and with
-// libasf_stdio.
+// asi_endings_test.cpp - regions whose process or thread ends, forks or executes another program, or whose
+// stream is closed; with libasf alone and with libasf_stdio.
 #include <csignal>
 #include <functional>
 #include <pthread.h>
@@ -13,8 +12,8 @@
 #include "tests/interfaces/asi/asi_model.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// A thread that was cancelled has left marks of its frames on its stack, which the runtime's
-// end of a thread, with such a stack, takes for those of its own.
+// A cancelled thread leaves AddressSanitizer's marks of its frames on its stack.  With use-after-return
+// stacks the runtime mistakes these for its own frames when the thread ends.
 extern "C" const char *__asan_default_options() {
     return "use_sigaltstack=0";
 }
@@ -23,7 +22,7 @@ extern "C" const char *__asan_default_options() {
 namespace asi {
 namespace {
 
-// The stream of an output file with "before", a region of its own, and "after".
+// The stream of an output file with "before", an unfreed region, and "after".
 struct Output {
     asf_cios *s;
     char *kept;
@@ -43,12 +42,12 @@ class Endings : public Asi {
         return o;
     }
 
-    // A process of its own; returns how it ended, as wait() has it.
+    // Runs `body` in a child; returns the status that wait() gives.
     template <typename F> static int in_child(F body) {
         const pid_t child = fork();
         if (child == 0) {
             body();
-            _exit(testing::Test::HasFailure() ? 90 : 91); // the body ends it by itself
+            _exit(testing::Test::HasFailure() ? 90 : 91); // the body itself must end the process
         }
         int status = -1;
         waitpid(child, &status, 0);
@@ -83,7 +82,7 @@ TEST_F(Endings, ExitWritesWhatIsComplete) {
     EXPECT_EQ(contents("out"), "beforeafter");
 }
 
-// Nobody knows what it holds.
+// The region's contents are unknown: the program has not finished them.
 TEST_F(Endings, ExitLeavesOutARegionThatIsKept) {
     expect_exit([&] {
         open_output();
@@ -138,7 +137,7 @@ TEST_F(Endings, AbruptEndsWriteNothing) {
     EXPECT_EQ(contents("out"), "");
 }
 
-// But what was flushed stays: with the new rules all before the oldest region that is kept.
+// But flushed output stays: all of it before the oldest unfreed region.
 TEST_F(Endings, AbruptEndsLeaveWhatWasFlushed) {
     for (void (*end)() : {+[] { _exit(0); }, become_true}) {
         expect_exit([&] {
@@ -156,7 +155,7 @@ TEST_F(Endings, AbruptEndsLeaveWhatWasFlushed) {
     }
 }
 
-// At every kind of end; the file is as it was.
+// Every kind of end works, and the file does not change.
 TEST_F(Endings, InputThatIsKeptHindersNoEnd) {
     const std::string file = put_pattern("in", 300000);
     for (void (*end)() : {+[] { exit(0); }, +[] { _exit(0); }, become_true})
@@ -173,12 +172,12 @@ TEST_F(Endings, InputThatIsKeptHindersNoEnd) {
 
 TEST_F(Endings, AChildThatEndsByUnderscoreExitWritesNothing) {
     const Output o = open_output();
-    expect_exit([&] { _exit(memcmp(o.kept, "KEPT", 4)); }); // it has a copy
+    expect_exit([&] { _exit(memcmp(o.kept, "KEPT", 4)); }); // the child has a copy
     expect_exit([&] { become_true(); });
     finish_output(o);
 }
 
-// As with a buffer of stdio that was not flushed before fork: both write it.
+// As with a stdio buffer that was not flushed before fork, both processes write it.
 TEST_F(Endings, AChildThatClosesWritesItsCopy) {
     const Output o = open_output();
     expect_exit([&] {
@@ -218,7 +217,7 @@ TEST_F(Endings, AChildHasACopyOfInputRegions) {
         _exit(same && sfree(s, p) == 0 && sclose(s) == 0 ? 0 : 1);
     });
     EXPECT_EQ(first_wrong(p, 1000, 0), 1000U);
-    EXPECT_EQ(sclose(s), -EBUSY); // it is still this process's
+    EXPECT_EQ(sclose(s), -EBUSY); // the region is still this process's
     EXPECT_EQ(sfree(s, p), 0);
     EXPECT_EQ(sclose(s), 0);
 }
@@ -233,7 +232,7 @@ TEST_F(Endings, ARegionOutlivesItsThread) {
     finish_output(o);
 }
 
-// Taken by the thread that is cancelled, in `wait`.
+// A thread calls `take` and is cancelled in `wait`.
 void cancel_in(const std::function<void()> &take, const std::function<void()> &wait) {
     std::pair<const std::function<void()> *, const std::function<void()> *> both = {&take, &wait};
     int ready[2];
@@ -269,8 +268,7 @@ TEST_F(Endings, ARegionOutlivesTheCancellationOfItsThread) {
     finish_output(o);
 }
 
-// A thread that is cancelled while it waits for more of a pipe: the stream, and what the
-// thread held, are as they were.
+// A thread is cancelled while it waits for more of a pipe: the stream and the thread's regions do not change.
 TEST_F(Endings, AStreamOutlivesACancelledSalloc) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -358,7 +356,7 @@ TEST_F(Abandoned, APlaceIsNotWritten) {
     EXPECT_EQ(contents("out"), "0123456789");
 }
 
-// Much more than may wait: the call that would go past the bound is refused.
+// With much more output than may wait, the call that would exceed the bound is refused.
 TEST_F(Abandoned, NoMoreWaitsThanTheBoundAllows) {
     Output o = open_output();
     const std::string much(100000, 'm');

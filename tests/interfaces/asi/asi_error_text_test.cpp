@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves asf_error_text: each number has a text, the same for either sign; the library's own is the manual's,
-// and any other is libc's.
+// Proves asf_error_text: each number has a text, the same for either sign: the manual's for the library's own
+// errors, libc's for all others.
 #include <asf/asf.h>
 
 #include <cerrno>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// What the manual page lists: by the name of the error.
+// Returns the texts that the manual page lists, by the error's name.
 std::map<std::string, std::string> manual() {
     std::ifstream page(ERROR_TEXT_PAGE);
     std::map<std::string, std::string> texts;

@@ -16,7 +16,7 @@ namespace {
 
 using Interoperability = Asi;
 
-// A stream by its three names.
+// One stream by its three names: FILE, descriptor and CIOS.
 struct Names {
     asf_cios *s;
     FILE *f;
@@ -101,8 +101,7 @@ TEST_F(Interoperability, OperationsFromDifferentInterfacesCanBeIntermixed) {
     EXPECT_EQ(sclose(n.s), 0);
 }
 
-// Any sequence of calls of all interfaces, against a model: a text whose every line is the offset
-// at which it begins.
+// Random calls of all interfaces, compared with a model: a text in which each line is its own offset.
 class Sequence {
   public:
     static constexpr size_t LINE = 8;
@@ -120,7 +119,7 @@ class Sequence {
     Sequence(asf_cios *s, const std::string &contents, unsigned seed)
         : n(names(s)), file(contents), any(seed) {}
 
-    // Fails the test that calls it where a result differs; `what` says which call it was.
+    // Makes one random call; if the result differs from the model, sets `wrong`.
     void step() {
         const size_t length = 1 + any() % (any() % 20 ? 40 : 9000);
         const std::string there = at < file.size() ? file.substr(at, length) : "";
@@ -150,7 +149,7 @@ class Sequence {
         }
     }
 
-    std::string wrong; // what differed; empty: nothing
+    std::string wrong; // the difference; empty: none
 
   private:
     void say(const std::string &what, const std::string &got, const std::string &expected) {
@@ -261,8 +260,8 @@ TEST_F(Interoperability, ReadReturnsTheAmountOfDataRead) {
     EXPECT_EQ(sclose(n.s), 0);
 }
 
-// "... rewriting just the I/O-intensive parts of the application": a region stays
-// valid whatever the other interfaces do.
+// "... rewriting just the I/O-intensive parts of the application": a region stays valid during calls of the
+// other interfaces.
 TEST_F(Interoperability, JustTheIOIntensivePartsAreRewritten) {
     const Names n = names(must_open(put_pattern("file", static_cast<size_t>(1 * MiB)), O_RDONLY));
     ssize_t length = 5000;
@@ -279,7 +278,7 @@ TEST_F(Interoperability, JustTheIOIntensivePartsAreRewritten) {
     EXPECT_EQ(sclose(n.s), 0);
 }
 
-// A pipe gives what there is, by whichever name it is read.
+// By each of its names a pipe gives the bytes that are there, without waiting for more.
 TEST_F(Interoperability, APipeGivesWhatThereIs) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -296,7 +295,7 @@ TEST_F(Interoperability, APipeGivesWhatThereIs) {
     EXPECT_EQ(sclose(n.s), 0);
 }
 
-// The pages of a mapped window that stood for what was cut off are read by no name.
+// After a truncation no interface reads the stale pages of a mapped window.
 TEST_F(Interoperability, AFileThatWasCutOffAndHasGrownIsReadAsItIs) {
     const auto size = static_cast<size_t>(4 * MiB), half = size / 2;
     const std::function<std::string(const Names &)> ways[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_keeping_test.cpp - output behind regions that are kept: what goes out, what waits, what is
-// given up, and how much may wait; and growing a region by little.
+// asi_keeping_test.cpp - output after unfreed regions: the output that is written, waits, or is abandoned,
+// and the bound on waiting output; and growing a region in small steps.
 #include <sys/mman.h>
 #include <thread>
 
@@ -208,7 +208,7 @@ TEST_F(Keeping, AFileCutInsideAPageUnderARegion) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// Regions that end with zero bytes look like cut ones.
+// Regions that end with zero bytes look like truncated ones.
 TEST_F(Keeping, AFileOfZerosIsNotCut) {
     asf_cios *s = must_open(put("file", std::string(5 * MiB, '\0')), O_RDONLY);
     size_t total = 0;

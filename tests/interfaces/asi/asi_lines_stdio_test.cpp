@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves that lines in place and stdio go on where the other has stopped: at random, on one
-// stream of a file or a pipe, with every kind of buffering.
+// Proves that lines in place and stdio each continue where the other stopped: in random order, on one stream
+// of a file or a pipe, with every kind of buffering.
 #include <asf/lines.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ class LinesAndStdio : public Asi {
         return all + (below(2) ? "" : "the end");
     }
 
-    // One call of either interface.  Returns what it has read.
+    // Makes one call of either interface; returns the bytes read.
     std::string step(FILE *file) {
         asf_cios *s = asf_stream(file);
         char block[3000];

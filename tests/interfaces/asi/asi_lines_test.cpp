@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves the lines, fields and records of a stream in place: against libc's getline and
-// strsep, with lines of every length about the ends of buffers and windows, from files and
-// from pipes whose data comes in pieces, by every kernel, beside the other calls of the ASI.
+// Proves the lines, fields and records of a stream in place: against libc's getline and strsep, with lines of
+// every length around the ends of buffers and windows, from files and from pipes whose data comes in chunks,
+// by every kernel, and mixed with other calls of the ASI.
 #include <asf/lines.h>
 #include <asf/numbers.h>
 #include <asf/ring.h>
@@ -31,7 +31,7 @@ struct Line {
 };
 using Lines = std::vector<Line>;
 
-// What libc's getdelim makes of the bytes.
+// Splits the bytes by libc's getdelim.
 Lines libc_lines(const std::string &all, char delimiter) {
     Lines lines;
     if (all.empty())
@@ -49,7 +49,7 @@ Lines libc_lines(const std::string &all, char delimiter) {
     return lines;
 }
 
-// The rest of a stream by the iterator, which must end well.
+// Reads the rest of a stream by the iterator, which must end without an error.
 Lines iterated(asf_cios *s, char delimiter, ssize_t longest = 0, size_t most = SIZE_MAX) {
     Lines lines;
     asf_lines it;
@@ -69,7 +69,7 @@ Lines iterated(asf_cios *s, char delimiter, ssize_t longest = 0, size_t most = S
     return lines;
 }
 
-// The rest of a stream by regions, some of which are held for a while.
+// Reads the rest of a stream by regions, some of which are held for a while.
 Lines allocated(asf_cios *s, char delimiter, size_t held = 0, ssize_t longest = 0) {
     Lines lines;
     std::vector<std::pair<char *, size_t>> regions;
@@ -151,7 +151,7 @@ class LinesTest : public Asi, public testing::WithParamInterface<std::string> {
         Asi::TearDown();
     }
 
-    // The file by both ways.
+    // Reads the file both ways, by iterator and by regions.
     void expect_of_file(const std::string &all, char delimiter, size_t held = 0) {
         put("file", all);
         const Lines expected = libc_lines(all, delimiter);
@@ -178,7 +178,7 @@ TEST_P(LinesTest, EveryShape) {
                    '\xff');
 }
 
-// Lines whose ends fall on every place about the ends of masks, parts and buffers.
+// Lines whose ends are at every offset around the ends of masks, parts and buffers.
 TEST_P(LinesTest, EndsAboutEdges) {
     for (size_t edge : {size_t{64}, size_t{512}, size_t{16384}, size_t{65536}, size_t{131072}}) {
         for (size_t off = 0; off < 4; off++) {
@@ -211,7 +211,7 @@ TEST_P(LinesTest, LargerThanAWindow) {
     expect_of_file(all, '\n');
 }
 
-// A pipe, written to in pieces by a thread.
+// A pipe to which a thread writes in chunks.
 class Pipe {
   public:
     Pipe(std::string all, unsigned seed) {
@@ -253,7 +253,7 @@ TEST_P(LinesTest, RandomPipes) {
     }
 }
 
-// Stops anywhere, goes on by any other call.
+// Stops the iteration at random, and continues by any other call.
 TEST_P(LinesTest, MixedWithOtherCalls) {
     Source source(4);
     for (int round = 0; round < 40; round++) {
@@ -286,7 +286,7 @@ TEST_P(LinesTest, MixedWithOtherCalls) {
     }
 }
 
-// Each limit, below, at and above each line's length.
+// Limits below, at and above each line's length.
 TEST_P(LinesTest, Limits) {
     const std::string all = "1234567\n\n12345\n" + std::string(100000, 'x') + "\n123";
     put("file", all);
@@ -325,7 +325,7 @@ TEST_P(LinesTest, Limits) {
     }
 }
 
-// Without a limit that the caller sets there is one.
+// If the caller sets no limit, the default limit applies.
 TEST_P(LinesTest, TheDefaultLimit) {
     const size_t most = static_cast<size_t>(ASF_LONGEST_LINE);
     put("file", std::string(most - 1, 'x') + "\n" + std::string(most, 'y') + "\n" + std::string(most, 'z'));
@@ -346,7 +346,7 @@ TEST_P(LinesTest, TheDefaultLimit) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// A line that has come is returned before any more is waited for.
+// A line that has arrived is returned before the call waits for more.
 TEST_P(LinesTest, LinesOfAPipeAsTheyCome) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -388,7 +388,7 @@ TEST_P(LinesTest, LinesOfAPipeAsTheyCome) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// A ring of 8 KB, through which longer lines pass, too.
+// A ring of 8 KB, which also passes longer lines.
 TEST_P(LinesTest, RandomRings) {
     Source source(8);
     for (int round = 0; round < 16; round++) {
@@ -409,7 +409,7 @@ TEST_P(LinesTest, RandomRings) {
     }
 }
 
-// A module of the program's own, whose reads come short.
+// A module of the program's own whose reads are short.
 struct ShortReads {
     std::string all;
     size_t at = 0, most = 1;
@@ -472,7 +472,7 @@ TEST_P(LinesTest, ThreadsGetWholeLinesOnce) {
     }
 }
 
-// strsep, which needs a string of its own.
+// Splits by strsep, which needs its own copy of the string.
 std::vector<std::string> libc_fields(std::string text, char separator) {
     std::vector<std::string> fields;
     const char separators[] = {separator, '\0'};
@@ -542,7 +542,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, LinesTest, testing::ValuesIn(kernel_names()),
 
 using LinesOnce = Asi;
 
-// Source of version 0.2.
+// Compiles source code written for version 0.2.
 TEST_F(LinesOnce, RecordsAndColumnsByTheirOldNames) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -626,7 +626,7 @@ std::string next_line(asf_lines &it, ssize_t *n) {
     return line ? std::string(line, static_cast<size_t>(*n)) : "none";
 }
 
-// Without the refusal the second iterator would begin in the next window of the file.
+// If it were not refused, the second iterator would begin in the file's next window.
 TEST_F(LinesOnce, ASecondIterationIsRefused) {
     std::string all;
     for (int i = 0; i < 500000; i++)
@@ -695,7 +695,7 @@ TEST_F(LinesOnce, AnIterationThatHasReturnedTheEndHoldsNothing) {
     EXPECT_EQ(asf_lines_end(&second), 0);
 }
 
-// As with salloc, what came before an error is returned first.
+// As with salloc, bytes before an error are returned first.
 TEST_F(LinesOnce, ADescriptorThatDoesNotWait) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
@@ -715,7 +715,7 @@ TEST_F(LinesOnce, ADescriptorThatDoesNotWait) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// A terminal gives a line at a time; its end of file is looked for again.
+// A terminal gives a line at a time; after an end of file the next call reads again.
 TEST_F(LinesOnce, ATerminal) {
     int master, slave;
     ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
@@ -740,7 +740,7 @@ TEST_F(LinesOnce, ATerminal) {
     ::close(master);
 }
 
-// What is missing reads as zeros, and that is told.
+// Missing bytes read as zeros, and an error reports them.
 TEST_F(LinesOnce, AFileThatIsTruncated) {
     std::string all;
     while (all.size() < static_cast<size_t>(4 * MiB))

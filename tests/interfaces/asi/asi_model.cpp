@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_model.cpp - the model of a stream: each call, and what it must give.
+// asi_model.cpp - the model of a stream: each call, and its expected result.
 #include "tests/interfaces/asi/asi_model.h"
 
 namespace asi {
@@ -75,7 +75,7 @@ int Model::call_sfree(char *p) {
     return rc;
 }
 
-// --- what they must give ---------------------------------------------------------------------
+// --- the expected results ---------------------------------------------------------------------
 
 bool Model::has_output() const {
     for (const Kept &k : kept)
@@ -84,7 +84,7 @@ bool Model::has_output() const {
     return false;
 }
 
-// Not left behind by a positional call.
+// Whether output is pending in the present run, which no positional call has ended.
 bool Model::has_output_here() const {
     for (const Kept &k : kept)
         if (k.holds_output() && k.run == run)
@@ -99,7 +99,8 @@ bool Model::is_behind(const Kept &k) const {
     return false;
 }
 
-// Whether output there meets none that is not written yet: which is written last, nobody says.
+// Whether output at [at, at + n) overlaps no unwritten output: otherwise the order of the writes is
+// unspecified.
 bool Model::is_free(size_t at, size_t n) const {
     const auto meets = [&](const Kept &k) { return k.output && k.at < at + n && at < k.at + k.bytes.size(); };
     for (const auto *list : {&kept, &waiting, &buffered})
@@ -184,7 +185,7 @@ void Model::switched(asf_mode to) {
     mode = to;
 }
 
-// Of two reasons to refuse it either may be told.
+// If there are two reasons to refuse the call, it may report either.
 int Model::seeking(const Target &t, const Got &got) const {
     if (!seekable())
         return -ESPIPE;
@@ -192,7 +193,7 @@ int Model::seeking(const Target &t, const Got &got) const {
     return append && has_output() && got.n != there ? -EBUSY : there;
 }
 
-// Input that is to be had without the other end.
+// The input available without the other end.
 size_t Model::at_hand() {
     const size_t end = in().size() < stop ? in().size() : stop;
     return end > in_at() ? end - in_at() : 0;
@@ -207,7 +208,7 @@ size_t Model::length() {
     return 1 + random.below(most[random.below(6)]);
 }
 
-// Of the file, and of output that is pending.
+// The end of the file and of pending output.
 size_t Model::end() const {
     size_t at = file.size();
     for (const auto *list : {&kept, &waiting})
@@ -219,7 +220,7 @@ size_t Model::end() const {
 
 Model::Target Model::target() {
     const auto at = static_cast<int64_t>(random.below(end() + 1 + (random.one_in(20) ? 5000 : 0)));
-    // Where a stream that appends stands when its output was abandoned, nobody says.
+    // The offset of an appending stream after its output was abandoned is unspecified.
     const int whence = static_cast<int>(append && !reads ? 2 * random.below(2) : random.below(3));
     const int64_t base[] = {0, static_cast<int64_t>(pos), static_cast<int64_t>(end())};
     if (random.one_in(100))
@@ -229,7 +230,7 @@ Model::Target Model::target() {
     return {at - base[whence], whence, at};
 }
 
-// Beyond what most files can have, and some file systems: the kernel says which.
+// An offset beyond the limit of some file systems; the kernel decides.
 Model::Target Model::far_target() {
     const auto at = int64_t{1} << (random.one_in(2) ? 45 : 62);
     const int other = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -238,7 +239,7 @@ Model::Target Model::far_target() {
     return {at, SEEK_SET, there};
 }
 
-// --- salloc and its kin ---------------------------------------------------------------------------
+// --- salloc and its variants ---------------------------------------------------------------------------
 
 void Model::do_salloc() {
     const auto n = static_cast<ssize_t>(random.one_in(200) ? 0 : length());
@@ -252,8 +253,8 @@ void Model::do_salloc() {
     allocated(call_salloc(n, some), n, some);
 }
 
-// The other end gives no more, and the stream does not wait: what has come is given, and the next call says
-// why there was no more.
+// The other end writes nothing and the stream does not wait: the call gives the bytes that have come, and the
+// next call returns the error.
 void Model::starve(ssize_t n) {
     const int flags = fcntl(asf_fileno(s), F_GETFL);
     if (static_cast<size_t>(n) > at_hand())
@@ -279,7 +280,7 @@ void Model::do_Salloc() {
     allocated(got, n, false);
 }
 
-// What is complete is written; what waits stays where it belongs.
+// Complete output is written; waiting output keeps its offset.
 void Model::left_behind() {
     buffered.clear();
     run++;
@@ -306,7 +307,7 @@ void Model::do_sallocAt() {
         sought(t, got, n);
 }
 
-// The stream may be left in the other mode, where it was.
+// A call that is refused may leave the stream in the other mode, at the same offset.
 bool Model::refused_in_part(const Got &got, int seeking, int switching) {
     if (seeking == 0 && switching == 0)
         return false;
@@ -353,7 +354,7 @@ void Model::apply_waiting() {
         if (waiting[i].run == run)
             buffered.push_back(std::move(waiting[i]));
         else
-            latest = mode == ASF_READ ? nullptr : latest; // whose bytes may be others now
+            latest = mode == ASF_READ ? nullptr : latest; // its bytes may have changed
         waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(i));
     }
 }
@@ -366,7 +367,7 @@ void Model::complete(Kept k) {
     apply_waiting();
 }
 
-// What follows moves up.
+// The output after an abandoned region moves up.
 void Model::left_out(const Kept &gone) {
     for (auto *list : {&kept, &waiting})
         for (Kept &k : *list)
@@ -414,7 +415,7 @@ void Model::do_abandon() {
         left_out(k);
 }
 
-// The latest mostly, else any of those that are kept.
+// Frees mostly the latest region, else any kept one.
 void Model::do_sfree() {
     if (!kept.empty())
         give_back(random.one_in(3) ? random.below(kept.size()) : kept.size() - 1);
@@ -457,7 +458,7 @@ void Model::resized(Kept &k, const Got &got, size_t asked) {
         resized_input(k, got, asked);
     if (asked > 0 || failed)
         return;
-    if (k.output && random.one_in(2)) // one of no bytes is kept, and has no other length any more
+    if (k.output && random.one_in(2)) // an empty region is kept, and cannot be resized again
         latest = nullptr;
     else
         give_back(static_cast<size_t>(&k - kept.data()));
@@ -467,16 +468,16 @@ void Model::do_srealloc() {
     if (kept.empty())
         return;
     Kept &k = latest ? kept.back() : kept[random.below(kept.size())];
-    if (!latest || random.one_in(20)) { // one that is not the latest
+    if (!latest || random.one_in(20)) { // try a region that is not the latest
         if (!latest || kept.size() < 2)
             return;
         char *other = kept[random.below(kept.size() - 1)].p;
-        if (other != latest) // input that was taken at one place twice may be one region
+        if (other != latest) // two regions of input at one offset may be the same
             refused(call_srealloc(other, static_cast<ssize_t>(length())), -EBUSY);
         return;
     }
     size_t n = random.one_in(2) ? random.below(k.bytes.size() + 1) : k.bytes.size() + length();
-    n = n == 0 && append ? 1 : n; // where the offset is then, nobody says
+    n = n == 0 && append ? 1 : n; // the offset would be unspecified
     if (n > k.bytes.size() && k.output &&
         !may_be_written(mode, static_cast<int64_t>(k.at + k.bytes.size()), n - k.bytes.size()))
         return;
@@ -521,7 +522,7 @@ void Model::do_set_stream_mode() {
         switched(m);
 }
 
-// From another file to this stream.
+// Copies from another file to this stream.
 void Model::do_copy() {
     const std::string other = random.bytes(length()), name = path + ".other";
     if (!writes || !may_be_written(ASF_WRITE, static_cast<int64_t>(pos), other.size()))
@@ -544,7 +545,7 @@ void Model::do_copy() {
     latest = nullptr;
 }
 
-// From this stream to another file.
+// Copies from this stream to another file.
 void Model::do_copy_from() {
     if (!reads || (mode == ASF_WRITE && has_output_here()) || stop != nowhere)
         return;
@@ -614,7 +615,7 @@ void Model::step() {
     const size_t which = random.below(200);
     if (which == 0)
         return do_reopen();
-    if (kept.size() > 8 + random.below(100)) // mostly a few
+    if (kept.size() > 8 + random.below(100)) // keeps mostly few regions
         return do_sfree();
     if (which < 68)
         do_salloc();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_model.h - random calls of the Alloc Stream Interface against a byte array: what a
-// stream and the file, pipe or socket below it must hold after each.
-//   ASF_MODEL_SEED, ASF_MODEL_STEPS    in the environment: other sequences, longer ones
+// asi_model.h - random calls of the Alloc Stream Interface, compared with a byte array: the expected state of
+// a stream, and of the file, pipe or socket below it, after each call.
+//   ASF_MODEL_SEED, ASF_MODEL_STEPS in the environment: the seed, and the number of calls
 //   ASF_MODEL_CALLS                    how many of the last calls a failure shows
 #ifndef ASF_TESTS_ASI_MODEL_H
 #define ASF_TESTS_ASI_MODEL_H
@@ -18,7 +18,7 @@ namespace asi {
 using tests::from_environment;
 using tests::Random;
 
-// What is below the stream.
+// The kind of file below the stream.
 enum class Kind { file, pipe, socket };
 
 class Model {
@@ -29,19 +29,19 @@ class Model {
     Model(const Model &) = delete;
     Model &operator=(const Model &) = delete;
 
-    void step();   // one random call, with what it must give
-    void finish(); // all regions given back, all written
+    void step();   // make one random call and check its result
+    void finish(); // free all regions and write all output
     bool has_failed() const { return failed; }
     bool is_used_up() const { return random.is_used_up(); }
 
   private:
     struct Kept {
         char *p;
-        size_t at;         // where it belongs
-        std::string bytes; // what input held, or what output is to be
+        size_t at;         // its offset
+        std::string bytes; // the input's bytes, or the bytes to write
         bool output, filled;
-        uint64_t order = 0, run = 0; // of output: a run is without a gap and waits for its own alone
-        bool apart = false;          // input at a place of its own
+        uint64_t order = 0, run = 0; // of output: a run has no gaps, waits for its own regions
+        bool apart = false;          // input of a positional call
         bool holds_output() const { return output && !bytes.empty(); }
     };
     struct Got {
@@ -51,7 +51,7 @@ class Model {
     struct Target {
         int64_t offset;
         int whence;
-        int64_t at; // the offset meant, or -EINVAL
+        int64_t at; // the absolute offset, or -EINVAL
     };
 
     // asi_model.cpp: the calls
@@ -77,7 +77,7 @@ class Model {
     Got call_srealloc(char *p, ssize_t n);
     int call_sfree(char *p);
 
-    // asi_model.cpp: what they must give
+    // asi_model.cpp: the expected results
     void allocated(const Got &got, ssize_t asked, bool some);
     void input(const Got &got, size_t asked, bool some);
     void output(const Got &got, size_t asked);
@@ -101,7 +101,7 @@ class Model {
     bool is_behind(const Kept &kept) const;
     bool begins(const char *p) const;
 
-    // asi_model_below.cpp: what is below
+    // asi_model_below.cpp: the file, pipe or socket
     void open();
     void open_file();
     void open_pipe();
@@ -146,28 +146,29 @@ class Model {
     std::deque<std::string> journal;
 
     asf_cios *s = nullptr;
-    int fd = -1; // the stream's, where it is known
+    int fd = -1; // the stream's, if known
     bool reads = false, writes = false, append = false;
     asf_mode mode = ASF_READ;
 
-    std::string file;      // with all output that is complete
+    std::string file;      // the expected contents, with all complete output
     size_t pos = 0;        // of the stream
-    size_t append_end = 0; // the file's end, with output that is not complete
-    std::string fed, sent; // through a pipe or socket, in and out
+    size_t append_end = 0; // the file's end, with incomplete output
+    std::string fed, sent; // bytes through a pipe or socket, in and out
     size_t fed_pos = 0, sent_end = 0;
     static constexpr size_t nowhere = SIZE_MAX;
-    size_t stop = nowhere; // of what was fed: where a call found no more, which the next one there says
-    int feeder = -1;       // the other end; -1: there is none, or it is closed
+    size_t stop = nowhere; // the offset in `fed` where a call found no more bytes; the next call there
+                           // returns the error
+    int feeder = -1;       // the other end; -1: none, or closed
     bool fed_all = true;
     int drained_fd = -1;
     std::thread drainer;
     std::string drained;
 
     std::vector<Kept> kept;
-    std::vector<Kept> waiting;  // complete, behind one that is kept
-    std::vector<Kept> buffered; // complete, and perhaps not written yet
+    std::vector<Kept> waiting;  // complete output after an unfreed region
+    std::vector<Kept> buffered; // complete output that may be unwritten
     uint64_t order = 0, run = 0;
-    char *latest = nullptr; // what srealloc may change
+    char *latest = nullptr; // the region that srealloc may resize
     bool end_was_met = false;
 };
 

@@ -21,7 +21,7 @@ Model::Model(Kind k, std::string p, Random choices, uint64_t first)
     open();
 }
 
-// A stream with regions cannot be closed; what drains it must see the end.
+// A stream with regions cannot be closed; but the draining thread must see the end.
 Model::~Model() {
     if (s)
         ::close(asf_fileno(s));
@@ -126,7 +126,7 @@ void Model::open() {
 
 // --- the other end ----------------------------------------------------------------------
 
-// What a call may ask for is there, or the end, so that it never waits for ever.
+// Feeds the bytes that a call may ask for, or the end, so that no call waits for ever.
 void Model::feed(size_t most) {
     if (seekable() || fed_all)
         return;
@@ -156,7 +156,7 @@ void Model::start_draining(int from) {
     });
 }
 
-// --- looked at -----------------------------------------------------------------------------
+// --- checks -----------------------------------------------------------------------------
 
 std::string Model::read_all(const std::string &name) {
     const int from = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_model_test.cpp - random calls of the ASI against a byte array, by one thread and by
-// several that take turns; and threads truly at once, of whose regions what must hold in
-// each order of their calls is checked.
+// asi_model_test.cpp - random calls of the ASI, compared with a byte array, by one thread and by several that
+// take turns; and the errors that these tests have found.
 #include <mutex>
 
 #include "tests/asleep.h"
@@ -31,7 +30,7 @@ class AsiModel : public testing::TestWithParam<Where> {
     std::string directory;
 };
 
-// Threads that take turns: regions are given back by others than have taken them.
+// Threads take turns, so one thread may free another's region.
 void play(Model &model, unsigned threads, uint64_t steps) {
     std::mutex turn;
     const auto take_turns = [&] {
@@ -68,11 +67,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Where{"socket", Kind::socket, "/tmp", 1}, Where{"socket_3", Kind::socket, "/tmp", 3}),
     [](const auto &one) { return one.param.name; });
 
-// --- what the model has found, call by call ---------------------------------------------------
+// --- errors that the model has found, call by call ---------------------------------------------------
 
 class AsiFound : public Asi {
   protected:
-    // A region of n bytes that is given back at once.
+    // Allocates a region of n bytes and frees it at once.
     static void pass(asf_cios *s, ssize_t n) {
         void *p = salloc(s, &n);
         EXPECT_EQ(sfree(s, p), 0);
@@ -92,7 +91,7 @@ class AsiFound : public Asi {
     }
 };
 
-// Not from where input stopped beyond the buffer's end.
+// Output has room in the buffer even if input stopped at an offset beyond the buffer's end.
 TEST_F(AsiFound, OutputAfterInputHasRoom) {
     asf_cios *s = must_open(put_pattern("file", 300000), O_RDWR);
     pass(s, 131000);
@@ -218,7 +217,7 @@ TEST_F(AsiFound, SflushSetsTheOffsetBesideAPlace) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// The invariants hold where output waits behind input that was read ahead.
+// The invariants hold while output waits after input that was read ahead.
 TEST_F(AsiFound, ARefusedScloseBehindInput) {
     asf_cios *s = must_open(put_pattern("file", 10000), O_RDWR);
     pass(s, 1);
@@ -233,7 +232,7 @@ TEST_F(AsiFound, ARefusedScloseBehindInput) {
     EXPECT_EQ(contents("file").substr(0, 6), pattern(1) + "kept" + pattern(1, 5));
 }
 
-// Also what the stream itself writes leaves regions unchanged.
+// The stream's own writes do not change regions, either.
 TEST_F(AsiFound, RegionsApartStayWhileTheFileIsWritten) {
     asf_cios *s = must_open(put_pattern("file", 300000), O_RDWR);
     for (int i = 0; i < 100; i++)
@@ -248,7 +247,7 @@ TEST_F(AsiFound, RegionsApartStayWhileTheFileIsWritten) {
 
 TEST_F(AsiFound, RegionsApartAreTheLatest) {
     asf_cios *s = must_open(put_pattern("file", 900000), O_RDONLY);
-    for (int i = 0; i < 100; i++) // the second half is of the map
+    for (int i = 0; i < 100; i++) // the later half reads from the map
         for (const ssize_t wanted : {20, 10, 300, 200000}) {
             char *beside = read_at(s, 5, 3010), *p = read_at(s, wanted / 2, 3000);
             EXPECT_EQ(sflush(s), 0);
@@ -263,7 +262,7 @@ TEST_F(AsiFound, RegionsApartAreTheLatest) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// Zero pages that stand for what was cut off do not outlive the cut.
+// Zero pages that replaced lost bytes are not read after the file has grown again.
 TEST_F(AsiFound, AFileThatWasCutAndGrowsIsReadOn) {
     const std::string file = put_pattern("file", 300000);
     asf_cios *s = must_open(file, O_RDONLY);
@@ -280,7 +279,7 @@ TEST_F(AsiFound, AFileThatWasCutAndGrowsIsReadOn) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// Beyond the bound a thread waits; `end` lets it go on.
+// A thread waits at the bound; `end` lets it continue.
 template <typename F> void wait_at_bound(asf_cios *s, F end) {
     ssize_t n = 200000;
     void *kept = salloc(s, &n);

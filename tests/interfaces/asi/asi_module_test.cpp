@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_module_test.cpp - stream modules of a program's own, by asf/stream.h.
+// asi_module_test.cpp - stream modules that a program defines, by asf/stream.h.
 #include "asi_test.h"
 
 #include <dlfcn.h>
@@ -10,12 +10,12 @@
 namespace asi {
 namespace {
 
-// A string that is read and written through the smallest module there can be.
+// A string that the smallest possible module reads and writes.
 struct Text {
     std::string data;
     size_t at = 0;
     size_t most = SIZE_MAX; // moves at most this many bytes a call
-    int error = 0;          // what every call answers, when not 0
+    int error = 0;          // if not 0, every call returns it
     int closed = 0;
 };
 
@@ -115,7 +115,7 @@ TEST_F(OwnModule, Writes) {
     EXPECT_EQ(text.closed, 1);
 }
 
-// -EBUSY is what sclose says when it has closed nothing.
+// sclose returns -EBUSY only if it has closed nothing, so it replaces a module's -EBUSY by -EIO.
 TEST_F(OwnModule, IsClosedOnceWhateverItSays) {
     ops.get = text_get;
     ops.close = text_close;
@@ -211,7 +211,7 @@ TEST_F(OwnModule, IncompleteTablesAreRefused) {
     EXPECT_EQ(asf_sopen_with(nullptr, &text, O_RDONLY, nullptr), nullptr);
 }
 
-// As <asf/stream.h> may be in a later version: with a function more.
+// The table as a later <asf/stream.h> might have it: with one more function.
 struct LaterOps {
     asf_stream_ops known;
     int (*later)(asf_cios *c);

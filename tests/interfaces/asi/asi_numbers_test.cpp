@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves the numbers of <asf/numbers.h>: integers beside snprintf, shortest doubles beside std::to_chars,
-// doubles with a precision beside snprintf, at the ends of buffers, between regions and by several threads.
+// Proves the numbers of <asf/numbers.h>: integers compared with snprintf, shortest doubles with
+// std::to_chars, doubles with a precision with snprintf; at the ends of buffers, between regions and by
+// several threads.
 #include <asf/lines.h>
 #include <asf/numbers.h>
 #include <asf/shm.h>
@@ -32,7 +33,7 @@ std::string of_libc(const char *format, auto... values) {
 }
 
 std::string shortest(double value) {
-    if (std::isnan(value)) // of which libc++ says -nan(ind)
+    if (std::isnan(value)) // libc++ writes -nan(ind)
         return std::signbit(value) ? "-nan" : "nan";
     char text[64];
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -53,7 +54,7 @@ int64_t some_integer(Random &random) {
     return random() % 2 ? value : static_cast<int64_t>(-static_cast<uint64_t>(value));
 }
 
-// Doubles of any bits, of few digits, whole ones with zeros at their end, and those of exceptional text.
+// Doubles of random bits, of few digits, whole ones that end with zeros, and special values.
 double some_double(Random &random) {
     static const double special[] = {0.0,
                                      -0.0,
@@ -127,7 +128,7 @@ TEST(NumbersInMemory, DoublesAreThoseOfToChars) {
         }
 }
 
-// The bytes after the room that <asf/numbers.h> asks for stay as they are.
+// The calls do not change bytes after the room that <asf/numbers.h> asks for.
 TEST(NumbersInMemory, StayInTheirRoom) {
     Random random(9);
     std::vector<char> memory;
@@ -177,7 +178,7 @@ TEST_F(Numbers, WithAPrecisionAreThoseOfPrintf) {
     EXPECT_EQ(contents("file"), wanted);
 }
 
-// The forms of each call: in line, out of line, without the lock.
+// The forms of each call: inline, out of line, without the lock.
 struct Calls {
     int (*put_int)(asf_cios *, int64_t);
     int (*put_uint)(asf_cios *, uint64_t);
@@ -236,7 +237,7 @@ TEST_F(Numbers, AreWrittenInOrderByEachForm) {
     }
 }
 
-// Regions of the same stream come before and after numbers, and are given back later, in any order.
+// Regions of the same stream come before and after numbers, and are freed later, in any order.
 TEST_F(Numbers, StandBetweenRegions) {
     Random random(5);
     std::string wanted;
@@ -267,7 +268,7 @@ TEST_F(Numbers, StandBetweenRegions) {
     EXPECT_TRUE(contents("file") == wanted);
 }
 
-// A segment's window is the segment: the bytes after a number stay as they are.
+// A segment's window is the segment itself, so the bytes after a number must not change.
 TEST_F(Numbers, LeaveTheBytesOfASegmentAfterThem) {
     char *shm = asf_shm_create("numbers of a test", 0600, 1000);
     ASSERT_NE(shm, nullptr) << asf_shm_why();
@@ -314,8 +315,8 @@ TEST_F(Numbers, FailAsSallocDoes) {
     sclose(s);
 }
 
-// A call of OfThreadsDoNotMix: a number of ten digits, which has its thread and its place in that thread's
-// order, with a sign before it or other text after it by the kind of call.
+// A call of OfThreadsDoNotMix: a number of ten digits, which encodes the thread and the call's index in the
+// thread.  The kind of call adds a sign before it or other text after it.
 struct Call {
     static constexpr int64_t base = 1000000000;
     int64_t thread, place;
@@ -498,7 +499,7 @@ TEST_F(Numbers, OfColumnsAreReadInPiecesOfAnyLength) {
     }
 }
 
-// On a descriptor that does not wait the beginning of a line may come alone: its number is not complete.
+// A non-blocking descriptor may give only the beginning of a line, with an incomplete number.
 TEST_F(Numbers, OfColumnsWaitForWholeLines) {
     for (const size_t longest : {1, 3, 8}) {
         int ends[2];
@@ -614,7 +615,7 @@ TEST_F(Numbers, OfColumnsAreInLinesOfAMegabyteAtMost) {
     }
 }
 
-// 128 bits do not decide the number, and it is longer than any buffer.
+// 128 bits of precision do not suffice for the number, and it is longer than any buffer.
 TEST_F(Numbers, OfColumnsMayBeOfAnyLength) {
     for (const size_t length : {4094, 4095, 4096, 5000, 300000}) {
         const std::string half = "9007199254740993." + std::string(length, '0');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_parallel_test.cpp - threads that use one stream truly at once, by random calls; what is
-// checked holds in each order of these.
+// asi_parallel_test.cpp - threads that use one stream in parallel, by random calls; the checks hold for every
+// order of the calls.
 //   ASF_MODEL_SEED, ASF_MODEL_STEPS    as for the model
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned THREADS = 3;
 using Range = std::pair<uint64_t, uint64_t>;
 
-// A region, and the words that it must hold until it is given back.
+// A region, and the words that it must have until it is freed.
 struct Held {
     uint64_t *p;
     std::vector<uint64_t> words;
@@ -34,7 +34,7 @@ class Parallel : public Asi {
         return put("words", {reinterpret_cast<const char *>(words.data()), n * sizeof words[0]});
     }
 
-    // The same in each thread, with a number of its own.
+    // Runs `body` in each thread, with the thread's number.
     template <typename F> void at_once(F body) {
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < THREADS; i++)
@@ -46,7 +46,7 @@ class Parallel : public Asi {
 
 // --- input ---------------------------------------------------------------------------------
 
-// A thread's regions; it gives them back in any order, and looks at them once more before.
+// A thread's regions.  The thread frees them in any order, after checking each again.
 class Holding {
   public:
     Holding(asf_cios *stream, Random numbers) : s(stream), random(numbers) {}
@@ -57,7 +57,7 @@ class Holding {
     Holding(const Holding &) = delete;
     Holding &operator=(const Holding &) = delete;
 
-    // Its words, each the one after the one before.
+    // Keeps a region and returns its words, which must be consecutive.
     Range hold(void *p, ssize_t n) {
         auto *words = static_cast<uint64_t *>(p);
         held.push_back({words, {words, words + static_cast<size_t>(n) / sizeof *words}});
@@ -154,7 +154,8 @@ TEST_F(Parallel, EachByteOfAPipeIsHandedOutOnce) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// Where it was asked for, whatever others ask for meanwhile; without a place anywhere.
+// Takes regions at random offsets, and without an offset.  A positional region must be at its offset,
+// whatever other threads do.
 void take_anywhere(asf_cios *s, Random random, uint64_t words, uint64_t steps) {
     Holding holding(s, random);
     for (uint64_t i = 0; i < steps; i++) {
@@ -191,7 +192,7 @@ TEST_F(Parallel, InputIsWhatStandsWhereItWasAskedFor) {
 
 // --- output -----------------------------------------------------------------------------------
 
-// A record says who wrote it: thread, number, words in all, and words made of these.
+// A record has its thread, number and word count, and words that are computed from these.
 uint64_t word_of(uint64_t thread, uint64_t number, size_t i, size_t count) {
     const uint64_t head[] = {thread, number, count};
     return i < 3 ? head[i] : Random(thread << 48 ^ number << 16 ^ i).next();
@@ -225,10 +226,10 @@ class Writing {
     }
 
     std::vector<uint64_t> abandoned;
-    bool may_wait = false; // which the u_ forms do not
+    bool may_wait = false; // the u_ forms do not wait
 
   private:
-    // No other thread's region may come between.
+    // Makes a record by growing a region; no other thread's region may come between its words.
     void *by_srealloc(ssize_t *n) {
         ssize_t more = *n * 2;
         lockAsfStream(s);
@@ -258,7 +259,7 @@ class Writing {
     std::vector<Record> records;
 };
 
-// Whole records, those of a thread in its order; returns how many there are of each.
+// Expects whole records, each thread's in order; returns the number of each thread's records.
 std::map<uint64_t, uint64_t> read_records(const std::string &file) {
     std::map<uint64_t, uint64_t> last, counts;
     std::vector<uint64_t> words(file.size() / sizeof(uint64_t));
@@ -307,7 +308,7 @@ TEST_F(Parallel, OutputIsWhereItWasAllocated) {
     }
 }
 
-// Each thread has places of its own and writes each once.
+// Each thread has its own offsets, and writes at each once.
 void write_places(asf_cios *s, unsigned me, Random random, size_t places, size_t size) {
     std::vector<char *> held;
     for (size_t k = 0; k < places; k++) {
@@ -339,7 +340,7 @@ TEST_F(Parallel, OutputIsWrittenWhereItBelongs) {
     EXPECT_EQ(first_wrong(out.data(), out.size(), 0), out.size());
 }
 
-// A thread that waits at the bound has nothing itself that others would wait for.
+// A thread that waits at the bound holds no region for which others would wait.
 TEST_F(Parallel, OutputWaitsAtTheBound) {
     const uint64_t each = steps / 20;
     asf_cios *s = must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC);
@@ -362,7 +363,7 @@ TEST_F(Parallel, OutputWaitsAtTheBound) {
         EXPECT_EQ(counts[i], each - abandoned[i].size()) << "thread " << i;
 }
 
-// Nor is output lost to a read that is under way as another thread begins to write.
+// No output is lost if another thread begins to write during a read.
 TEST_F(Parallel, OutputBesideReadsUnderWay) {
     const size_t places = steps / 4;
     asf_cios *s = must_open(put_pattern("out", 100000), O_RDWR);
@@ -371,7 +372,7 @@ TEST_F(Parallel, OutputBesideReadsUnderWay) {
         for (Random random(seed); !ended;) {
             ssize_t n = 10;
             void *p = sallocAt(s, &n, static_cast<int64_t>(random.below(90000)), SEEK_SET);
-            EXPECT_EQ(sabandon(s, p), 0) << n; // it may be output, too
+            EXPECT_EQ(sabandon(s, p), 0) << n; // the region may be output
         }
     });
     Random random(seed + 1);
@@ -383,7 +384,7 @@ TEST_F(Parallel, OutputBesideReadsUnderWay) {
         EXPECT_EQ(sfree(s, p), 0);
         while (!set_stream_mode(s, ASF_READ)) // the other thread has a region
             std::this_thread::yield();
-        if (random.one_in(2)) // so that the other thread reads
+        if (random.one_in(2)) // lets the other thread read
             std::this_thread::yield();
     }
     ended = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves <asf/parts.h>: parts are the file, between its lines or records; a stream on one is that part and
-// nothing else, or tells that the file has changed; threads work on each part once, and end together.
+// Proves <asf/parts.h>: the parts make up the file and end at lines or records; a stream on a part reads that
+// part only, or reports that the file has changed; threads process each part once, and end together.
 #include <asf/lines.h>
 #include <asf/parts.h>
 
@@ -39,7 +39,7 @@ class AsiParts : public Asi {
         return found;
     }
 
-    // All that the stream has, in regions of any size.
+    // Reads the whole stream, in regions of any size.
     static std::string read_all(asf_cios *stream, ssize_t *error = nullptr) {
         std::string all;
         for (ssize_t n = 5000;; n = 5000) {
@@ -106,7 +106,7 @@ TEST_F(AsiParts, AreTheFileCutBehindDelimiters) {
         for (size_t i = 0; i + 1 < parts.size(); i++) {
             const auto end = static_cast<size_t>(parts[i].end);
             EXPECT_EQ(text[end - 1], static_cast<char>(how.delimiter));
-            // no later than behind the first delimiter at or after the size that was asked for
+            // the part ends at the latest after the first delimiter at or after the requested size
             const size_t wanted = static_cast<size_t>((parts[i].begin / how.size + 1) * how.size);
             EXPECT_LE(end, text.find(static_cast<char>(how.delimiter), wanted - 1) + 1);
         }
@@ -231,7 +231,7 @@ TEST_F(AsiParts, AFileCutOffIsTold) {
     EXPECT_EQ(asf_sclose(stream), 0);
 }
 
-// The parts alone take memory, however large the file is.
+// Only the parts take memory, however large the file is.
 TEST_F(AsiParts, TenThousandPartsTakeLittleMemory) {
     const std::string file = put("sparse", "");
     const off_t size = off_t{4} << 30;
@@ -259,7 +259,7 @@ TEST_F(AsiParts, TenThousandPartsTakeLittleMemory) {
 
 // --- threads ---------------------------------------------------------------------------------
 
-// Parts, lines and threads, as the calls have noted them.
+// The parts, lines and threads that the callbacks have seen.
 struct Tally {
     std::mutex lock;
     std::set<int64_t> parts;
@@ -343,13 +343,13 @@ TEST_F(AsiPartsThreads, TheFirstFailureEndsAll) {
     EXPECT_EQ(asf_each_part(put("empty", "").c_str(), &how, 3, count_lines, note_told, &u), 0);
 }
 
-// Parts that were begun.
+// Counts of the parts that were begun and finished.
 struct Ahead {
     std::atomic<int64_t> begun = 0, told = 0, most = 0;
     bool first_fails = false;
 };
 
-// Until no more parts are begun for a while.
+// Waits until no part is begun for a while.
 void wait_for_the_others(const Ahead &a) {
     for (int64_t seen = -1; seen != a.begun;) {
         seen = a.begun;
@@ -382,7 +382,7 @@ TEST_F(AsiPartsThreads, ResultsThatWaitAreBounded) {
         EXPECT_EQ(a.told, static_cast<int64_t>(parts_of(file, &parts).size()));
         EXPECT_LE(a.most, 4 * threads);
     }
-    Ahead f; // the threads that wait end with a failure
+    Ahead f; // the waiting threads end after a failure
     f.first_fails = true;
     EXPECT_EQ(asf_each_part(file.c_str(), &parts, 3, note_begun, tell_slowly, &f), 77);
     EXPECT_LE(f.begun, 12);
@@ -428,7 +428,7 @@ TEST_F(AsiPartsThreads, AThreadThatEndsEndsAll) {
 
 int count_calls_and_wait(asf_cios *, const asf_part *, void *calls) {
     ++*static_cast<std::atomic<int> *>(calls);
-    for (int i = 0; i < 2000; i++) { // ThreadSanitizer follows no cancellation out of usleep
+    for (int i = 0; i < 2000; i++) { // ThreadSanitizer does not support cancellation in usleep
         sched_yield();
         pthread_testcancel();
     }
@@ -462,7 +462,7 @@ TEST_F(AsiPartsThreads, ACancelledCallerStopsTheOthers) {
     EXPECT_LT(calls, static_cast<int>(parts_of(file, &how).size()));
 }
 
-// The calling thread is done and waits for another, which is slow, when it is cancelled.
+// The calling thread has finished, waits for a slow thread, and is cancelled.
 TEST_F(AsiPartsThreads, ACallerIsCancelledWhileItWaits) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "ThreadSanitizer follows no cancellation out of pthread_join";
@@ -578,7 +578,7 @@ class AsiPartsColumns : public AsiParts {
         }
     };
 
-    // By one thread and asf_get_columns.
+    // Reads the columns by one thread with asf_get_columns.
     static void scan(const std::string &path, int64_t room, Columns *columns) {
         for (asf_column &column : columns->of)
             column.values = malloc(static_cast<size_t>(room) * 8 + 1);

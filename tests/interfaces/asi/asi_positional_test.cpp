@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_positional_test.cpp - sallocAt: regions of input and of output anywhere in a file, several
-// at once, by several threads, kept and given back in any order; and taking turns.
+// asi_positional_test.cpp - sallocAt: regions of input and output at any offset of a file, several at once,
+// by several threads, freed in any order; and alternation with sequential calls.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -34,7 +34,7 @@ class Positional : public Asi {
         return p;
     }
 
-    // Enough reads for the file to be mapped whole, where it is to be.
+    // Makes enough reads for the file to be mapped as a whole, if its size allows this.
     static void read_often(asf_cios *s, size_t size) {
         std::mt19937 dice(1);
         for (size_t i = 0; i < size / 65536 + 100; i++) {
@@ -66,7 +66,7 @@ TEST_F(Positional, ReadsAreKeptInAnyOrder) {
             ASSERT_EQ(first_wrong(r.p, n, r.at), n);
             ASSERT_EQ(sfree(s, r.p), 0);
         }
-        read_often(s, size); // the second round is of the map
+        read_often(s, size); // the second round reads from the map
     }
     EXPECT_EQ(sclose(s), 0);
 }
@@ -297,7 +297,7 @@ TEST_F(Positional, OutputByManyThreads) {
     EXPECT_TRUE(contents("out") == expected);
 }
 
-// While a thread holds the stream's lock, others write at places of their own.
+// While a thread holds the stream's lock, other threads write at their own offsets.
 TEST_F(Positional, OutputWaitsForNoLock) {
     asf_cios *s = create();
     EXPECT_EQ(sfree(s, write_at(s, "0000", 0)), 0);
@@ -330,7 +330,8 @@ TEST_F(Positional, MoreOutputThanTheTableHasEntries) {
     EXPECT_EQ(contents("out"), expected);
 }
 
-// What follows a region in sequence moves up when it is given up, also before anything follows.
+// Sequential output after an abandoned region begins at the region's offset, whether it was allocated before
+// the sabandon or later.
 TEST_F(Positional, OutputGoesOnWhereAnAbandonedRegionBegan) {
     asf_cios *s = create();
     for (const bool follows : {false, true}) {
@@ -417,7 +418,8 @@ TEST_F(Positional, ReadsWhileOutputIsKept) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// As lseek says of the same file: what is no place is told at once, and the stream stays.
+// An offset that lseek refuses is refused at once with the same error, and the stream's offset does not
+// change.
 TEST_F(Positional, FarBeyondTheEnd) {
     for (const char *where : {"/tmp", "/dev/shm"})
         for (const int64_t far : {int64_t{500000}, int64_t{1} << 45, int64_t{1} << 62}) {
@@ -443,7 +445,8 @@ TEST_F(Positional, FarBeyondTheEnd) {
         }
 }
 
-// The descriptor follows when a sequential call comes; until it can, nothing is read or written.
+// The descriptor's offset follows at the next sequential call.  If it cannot, that call neither reads nor
+// writes.
 TEST_F(Positional, APlaceThatIsNotReached) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -452,7 +455,7 @@ TEST_F(Positional, APlaceThatIsNotReached) {
         const int fd = open(file.c_str(), flags | O_CLOEXEC), same = dup(fd);
         asf_cios *s = asf_sopen_fd(fd, flags, nullptr);
         EXPECT_EQ(sfree(s, at(s, 10, 200000)), 0);
-        ASSERT_EQ(dup2(ends[0], fd), fd); // in which nobody can seek
+        ASSERT_EQ(dup2(ends[0], fd), fd); // a pipe, which cannot seek
         EXPECT_EQ(take(s, 10), "error " + std::to_string(-ESPIPE));
         EXPECT_EQ(take(s, 10), "error " + std::to_string(-ESPIPE));
         EXPECT_EQ(sflush(s), -ESPIPE);
@@ -470,7 +473,7 @@ TEST_F(Positional, APlaceThatIsNotReached) {
     ::close(ends[1]);
 }
 
-// The bytes that this process has read by system calls.
+// Returns how many bytes this process has read by system calls.
 size_t bytes_read() {
     std::ifstream io("/proc/self/io");
     std::string name;

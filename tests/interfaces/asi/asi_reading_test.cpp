@@ -33,7 +33,7 @@ TEST_F(Reading, ErrorsOfOpenAreReturned) {
     EXPECT_EQ(close(fd), 0) << "it is still the caller's";
 }
 
-// A stream on it could be neither read nor written to; the file is left alone.
+// The stream could neither read nor write; the file is not changed.
 TEST_F(Reading, UnusableFlagsAreRefused) {
     for (int flags : {O_RDONLY | O_DIRECT, O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT, O_RDWR | O_DIRECT,
                       O_ACCMODE, O_ACCMODE | O_CREAT | O_TRUNC}) {
@@ -66,7 +66,7 @@ TEST_F(Reading, ADirectoryCannotBeRead) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// No memory is taken for what a file does not have.
+// Bytes beyond the file's end take no memory.
 TEST_F(Reading, AskedForMoreThanThereIs) {
     for (const size_t size : {size_t{100000}, size_t{3 * MiB}}) {
         asf_cios *s = must_open(put_pattern("file", size), O_RDONLY);
@@ -97,7 +97,7 @@ TEST_F(Reading, LengthsBelowOneAreRefused) {
 
 class ReadingSizes : public Asi, public testing::WithParamInterface<ssize_t> {};
 
-// Reads the whole file in regions of one size; each is given back at once.
+// Reads the whole file in regions of one size; frees each at once.
 TEST_P(ReadingSizes, EveryByteInItsPlace) {
     const ssize_t file = GetParam();
     put_pattern("file", static_cast<size_t>(file));
@@ -170,7 +170,7 @@ TEST_P(ReadingSizes, TheWholeFileIsOneRegion) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// A region across each place where a window may end.
+// Takes a region across each offset at which a window may end.
 TEST_P(ReadingSizes, RegionsAtEveryPlace) {
     const ssize_t file = GetParam();
     put_pattern("file", static_cast<size_t>(file));
@@ -249,7 +249,7 @@ TEST_F(Reading, ReallocShrinks) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// A descriptor that does not wait gives what there is, and then says so.
+// A non-blocking descriptor gives the available bytes, and the next call returns the error.
 TEST_F(Reading, WhatCameBeforeAnError) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
@@ -468,7 +468,7 @@ TEST_F(Reading, TheModuleIsNamed) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// How many of the first eight pages that lie 64 KB apart cost a fault when they are touched in a map.
+// Returns how many of eight pages, 64 KB apart, cost a fault when a map is touched there.
 int faults_of(const std::string &file) {
     struct rusage before = {}, after = {};
     int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -482,7 +482,7 @@ int faults_of(const std::string &file) {
     return static_cast<int>(after.ru_minflt - before.ru_minflt);
 }
 
-// A large file is mapped where its pages are large, and read where each 64 KB would cost a fault.
+// A large file is mapped if its pages are large, and read if each 64 KB would cost a fault.
 TEST_F(Reading, SmallPagesAreRead) {
     if (getenv("ASF_OPTIONS"))
         GTEST_SKIP() << "the choice is made by other rules";
@@ -502,7 +502,7 @@ TEST_F(Reading, SmallPagesAreRead) {
     unlink(name);
 }
 
-// What the program could read before it can still read, or reads as zeros.
+// Bytes of the region stay readable, or read as zeros.
 TEST_F(Reading, TruncatedUnderARegion) {
     asf_cios *s = must_open(put_pattern("file", static_cast<size_t>(4 * MiB)), O_RDONLY);
     ssize_t n = MiB;
@@ -521,8 +521,7 @@ TEST_F(Reading, TruncatedUnderARegion) {
     sclose(s);
 }
 
-// What comes through a pipe is read into a buffer that becomes larger where it
-// stands, unless another region still points into it.
+// A pipe's data is read into a buffer that grows in place, unless another region still points into it.
 TEST_F(Reading, ARegionOfAPipeThatIsMadeLarger) {
     for (bool held : {false, true}) {
         constexpr size_t all = static_cast<size_t>(3 * MiB);

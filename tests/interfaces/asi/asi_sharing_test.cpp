@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_sharing_test.cpp - threads that take the regions of one file: each byte
-// goes to one of them, and a region is the thread's as if it were alone.
+// asi_sharing_test.cpp - threads that take the regions of one file: each byte goes to one thread, and no
+// other thread changes a thread's region.
 #include <algorithm>
 #include <future>
 #include <mutex>
@@ -15,7 +15,7 @@ namespace {
 
 using Range = std::pair<uint64_t, uint64_t>;
 
-// A process of two threads as long as it lives.
+// Makes the process multithreaded while the object exists.
 class Company {
   public:
     Company() : other([leave = leave.get_future()]() mutable { leave.wait(); }) {}
@@ -31,7 +31,7 @@ class Company {
 
 class Sharing : public Asi {
   protected:
-    // Words that tell their place.
+    // Makes a file whose words are their own indices.
     std::string put_words(uint64_t n) const {
         std::vector<uint64_t> words(n);
         for (uint64_t i = 0; i < n; i++)
@@ -39,7 +39,7 @@ class Sharing : public Asi {
         return put("words", {reinterpret_cast<const char *>(words.data()), n * sizeof words[0]});
     }
 
-    // What there is at once, of a mebibyte at most.
+    // Takes the bytes that are available at once, at most a mebibyte.
     static std::string take_some(asf_cios *s) {
         ssize_t n = MiB;
         void *p = salloc_some(s, &n);
@@ -55,7 +55,7 @@ class Sharing : public Asi {
     }
 };
 
-// The words of a region, if each is the one after the one before.
+// The words of a region, if they are consecutive.
 Range range_of(const void *region, ssize_t length) {
     const auto *words = static_cast<const uint64_t *>(region);
     const size_t n = static_cast<size_t>(length) / sizeof *words;
@@ -116,7 +116,7 @@ TEST_F(Sharing, RegionsThatWereGivenBackLendTheirMemory) {
         GTEST_SKIP() << "regions of a map are the file's own memory";
     }
     long before = 0;
-    for (int round = -2; round < rounds; round++) { // two to get the memory in
+    for (int round = -2; round < rounds; round++) { // two warm-up rounds, which touch the memory
         void *regions[at_once];
         before = round == 0 ? page_faults() : before;
         for (void *&region : regions) {
@@ -171,7 +171,7 @@ TEST_F(Sharing, SeeksBackIntoARegion) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// Many regions at once, given back in another order, while others follow.
+// Takes many regions at once, and frees them in another order while others follow.
 TEST_F(Sharing, RegionsStayUntilTheirOwnFree) {
     Company two;
     asf_cios *s = open_pattern(8 * MiB);
@@ -196,7 +196,7 @@ TEST_F(Sharing, RegionsStayUntilTheirOwnFree) {
     EXPECT_EQ(sclose(s), 0);
 }
 
-// The end of the file is asked for anew: what was appended is read.
+// The stream asks for the end of the file again, and so reads appended bytes.
 TEST_F(Sharing, AFileThatGrowsIsReadOn) {
     Company two;
     asf_cios *s = open_pattern(MiB + 100);

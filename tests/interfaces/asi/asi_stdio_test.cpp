@@ -213,8 +213,7 @@ TEST_F(Mixed, MemoryStreams) {
     free(text);
 }
 
-// Regions stay where they are while the memory grows, and what they are filled
-// with then is in it.
+// Regions do not move while the memory grows, and bytes written to them then reach the memory.
 TEST_F(Mixed, NumbersLeaveTheBytesOfAMemoryStreamAfterThem) {
     char *text = nullptr;
     size_t size = 0;
@@ -255,7 +254,7 @@ TEST_F(Mixed, RegionsOfAMemoryStreamThatGrows) {
         const Region &r = regions[i];
         memcpy(r.p, expected.data() + r.at, static_cast<size_t>(r.n));
         EXPECT_EQ(sfree(s, r.p), 0);
-#ifdef __GLIBC__ // in musl callbacks get the memory, which wait for the regions before it
+#ifdef __GLIBC__ // in musl the stream writes by callbacks, which wait for the regions before the bytes
         EXPECT_EQ(fflush(f), 0);
         ASSERT_EQ(size, expected.size());
         EXPECT_EQ(memcmp(text + r.at, expected.data() + r.at, static_cast<size_t>(r.n)), 0) << i;
@@ -278,7 +277,7 @@ TEST_F(Mixed, LinesAndRegionsOfAPipe) {
     EXPECT_EQ(pclose(f), 0);
 }
 
-// The writer has to wait, with its output pending, and so has the flush behind it.
+// The writer waits with pending output, and the flush waits for the writer.
 TEST_F(Mixed, ClosedWhileAllStreamsAreFlushed) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -286,7 +285,7 @@ TEST_F(Mixed, ClosedWhileAllStreamsAreFlushed) {
     asf_cios *s = asf_sopen_fd(ends[1], O_WRONLY, &error);
     ASSERT_NE(s, nullptr);
     give(s, std::string(120000, 'x'));
-    alarm(20); // should they wait for each other
+    alarm(20); // in case of a deadlock
     std::atomic<bool> flushing{false};
     std::thread flush([&] {
         wait_until_asleep(getpid());
@@ -331,7 +330,7 @@ void writes_and_reads(int) {
         read_by_handler = '?';
 }
 
-// In the middle of a call on the stream, the descriptor's next byte is the kernel's.
+// A handler that interrupts a call on the stream reads the descriptor's next byte from the kernel.
 TEST_F(Mixed, AHandlerReadsTheDescriptorThatIsWaitedFor) {
     const struct itimerval soon = {{0, 0}, {0, 20000}};
     struct sigaction act = {};
@@ -349,7 +348,7 @@ TEST_F(Mixed, AHandlerReadsTheDescriptorThatIsWaitedFor) {
     ::close(pipe_of_handler[1]);
 }
 
-// --- regions that are kept, beside stdio's output ---
+// --- unfreed regions and stdio's output ---
 
 TEST_F(Mixed, BytesBeforeAKeptRegionGoOutByFflush) {
     FILE *f = fopen(path("out").c_str(), "w");
@@ -419,7 +418,7 @@ TEST_F(Mixed, BytesOfAWideStreamAreFlushed) {
 TEST_F(Mixed, WideInputGoesOnWhereTheReaderStands) {
     std::string text;
     for (int i = 0; i < 5000; i++)
-        text += std::to_string(i) + " \xc3\xa9\xe2\x82\xac\n"; // of two and three bytes
+        text += std::to_string(i) + " \xc3\xa9\xe2\x82\xac\n"; // characters of two and three bytes
     const char *old = setlocale(LC_CTYPE, nullptr);
     const std::string before = old ? old : "C";
     ASSERT_NE(setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
@@ -433,7 +432,7 @@ TEST_F(Mixed, WideInputGoesOnWhereTheReaderStands) {
         }
         if (i % 2 == 0 || at == text.size())
             continue;
-        const size_t n = text.find('\n', at) + 1 - at; // to the end of a character
+        const size_t n = text.find('\n', at) + 1 - at; // up to the end of a line, and so of a character
         ssize_t length = static_cast<ssize_t>(n);
         char *p = static_cast<char *>(Salloc(asf_stream(f), ASF_READ, &length));
         ASSERT_NE(p, nullptr) << at << ' ' << length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_stopping_test.cpp - input that ends short of what a call wanted, by a signal or at the end
-// of what was typed: the bytes come first, and the next call says why there were no more.
+// asi_stopping_test.cpp - input that ends before a call has all its bytes, by a signal or at a terminal's end
+// of file: the bytes come first, and the next call returns the reason.
 #include <csignal>
 #include <functional>
 #include <pty.h>
@@ -15,7 +15,7 @@
 namespace asi {
 namespace {
 
-// A call that asks for 10 bytes: how many came, or the error.
+// The result of a call that asks for 10 bytes: the number of bytes, or the error.
 struct Call {
     const char *name;
     ssize_t (*call)(asf_cios *s);
@@ -79,7 +79,7 @@ class Stopping : public Asi {
         ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
     }
 
-    // A call that waits, with signals meanwhile.
+    // Makes a call that waits, and sends signals meanwhile.
     template <typename F> static auto interrupted(F call) {
         const itimerval often = {{0, 10000}, {0, 10000}}, never = {};
         setitimer(ITIMER_REAL, &often, nullptr);
@@ -131,7 +131,7 @@ TEST_F(Stopping, ARegionThatIsToGrow) {
     EXPECT_EQ(take(s, 4), "6789");
 }
 
-// What is given back is there again, and the error comes after it.
+// Returned bytes can be read again, and the error comes after them.
 TEST_F(Stopping, ARegionThatIsGivenBackInPart) {
     put_in("part");
     ssize_t n = 10, less = 1;
@@ -156,7 +156,7 @@ TEST_F(Stopping, ACopy) {
     EXPECT_EQ(contents("out"), "0123456789");
 }
 
-// It stays as long, and the end is told once more.
+// The region keeps its length, and the next call reports the end again.
 TEST_F(Stopping, ARegionThatIsToGrowAtTheEnd) {
     int master, slave;
     ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
@@ -175,7 +175,7 @@ TEST_F(Stopping, ARegionThatIsToGrowAtTheEnd) {
     ::close(master);
 }
 
-// Two ends of file are typed after a part of a line: the first gives it to the reader.
+// Two ends of file are typed after a part of a line: the first passes the part to the reader.
 TEST_F(Stopping, TheEndOfWhatIsTyped) {
     for (const Call &first : calls) {
         SCOPED_TRACE(first.name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_switching_test.cpp - streams open for both ways, pipes, and what two
-// threads do to one stream.
+// asi_switching_test.cpp - streams open for reading and writing, pipes, and two threads on one stream.
 #include <atomic>
 #include <numeric>
 #include <sys/socket.h>
@@ -42,7 +41,8 @@ TEST_F(Switching, TellsWhereItIs) {
     close(ends[1]);
 }
 
-// Turned to writing, a stream stands where it has read to, also one that appends: until it has written.
+// After a switch to writing the offset is where the program has read; an appending stream keeps it until it
+// writes.
 TEST_F(Switching, StandsWhereItHasReadTo) {
     for (const int flags : {O_RDWR, O_RDWR | O_APPEND}) {
         asf_cios *s = must_open(put_pattern("file", 100000), flags);
@@ -348,7 +348,7 @@ TEST_F(Threads, RecordsOfManyWritersAreWhole) {
         EXPECT_EQ(count, records);
 }
 
-// One thread allocates, the others look and give back, in any order.
+// One thread allocates, the others check and free the regions, in any order.
 TEST_F(Threads, GivenBackByAnotherThread) {
     asf_cios *s = must_open(put_pattern("file", static_cast<size_t>(8 * MiB)), O_RDONLY);
     constexpr size_t slots = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_test.h - what the tests of the Alloc Stream Interface share: a directory
-// of their own, files with known contents, streams that must open.
+// asi_test.h - shared by the tests of the Alloc Stream Interface: a private directory, files with known
+// contents, streams that must open.
 #ifndef ASF_TESTS_ASI_TEST_H
 #define ASF_TESTS_ASI_TEST_H
 
@@ -33,7 +33,7 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-// Each byte of a file tells where it belongs.
+// The byte at an offset of a test file; it depends on the offset.
 inline char pattern_at(size_t offset) {
     return static_cast<char>((offset * 2654435761U) >> 11 ^ offset >> 12);
 }
@@ -45,7 +45,7 @@ inline std::string pattern(size_t n, size_t from = 0) {
     return s;
 }
 
-// The first offset at which `p` is not what the file has at `from`; n if none.
+// Returns the first index at which `p` differs from the file's bytes at `from`; n if none.
 inline size_t first_wrong(const void *p, size_t n, size_t from) {
     const char *c = static_cast<const char *>(p);
     for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ class Asi : public testing::Test {
         return s;
     }
 
-    // The next n bytes as a string; the region is given back at once.
+    // Returns the next n bytes as a string; frees the region at once.
     static std::string take(asf_cios *s, ssize_t n) {
         void *p = salloc(s, &n);
         if (!p)
@@ -126,7 +126,7 @@ class Asi : public testing::Test {
     std::string directory;
 };
 
-// A region that is remembered with the place it came from.
+// A region and its offset in the file.
 struct Region {
     char *p;
     ssize_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_writing_test.cpp - salloc, sfree, srealloc, sallocAt, sflush on output:
-// what is written, when, and in which order.
+// asi_writing_test.cpp - salloc, sfree, srealloc, sallocAt, sflush on output: the bytes written, the time of
+// the write, and their order.
 #include <algorithm>
 #include <csignal>
 #include <random>
@@ -18,7 +18,7 @@ class Writing : public Asi {
         return must_open(path("out"), O_WRONLY | O_CREAT | O_TRUNC | more);
     }
 
-    // A region with contents, not yet given back.
+    // Allocates a region and fills it.
     static char *fill(asf_cios *s, std::string_view text) {
         ssize_t n = static_cast<ssize_t>(text.size());
         void *p = salloc(s, &n);
@@ -166,7 +166,7 @@ TEST_F(Writing, ReallocShrinksAndGrows) {
     EXPECT_EQ(contents("out"), "0123abcdef!");
 }
 
-// Whichever of the two is given up, the other one is meant by its own address.
+// Whichever of the two regions is abandoned, the other one has its own address.
 TEST_F(Writing, ARegionOfNoBytesIsNotTheNextOne) {
     for (const bool next_first : {false, true})
         for (const bool elsewhere : {false, true}) {
@@ -195,7 +195,7 @@ TEST_F(Writing, ARegionOfNoBytesIsNotTheNextOne) {
         }
 }
 
-// It is a region all the same.
+// An empty region is still a region.
 TEST_F(Writing, ARegionOfNoBytesKeepsTheStreamOpen) {
     asf_cios *s = create();
     char *none = fill(s, "gone");
@@ -267,7 +267,7 @@ TEST_F(Writing, ReallocWithAnEarlierRegionOpen) {
     EXPECT_TRUE(contents("out") == "first second" + std::string(500000 - 6, 's'));
 }
 
-// More than there is memory for is refused, and everything is as it was.
+// A region larger than memory is refused, and the stream does not change.
 TEST_F(Writing, TooLongARegionChangesNothing) {
     if (sanitized)
         GTEST_SKIP();
@@ -351,7 +351,7 @@ TEST_F(Writing, ErrorsAreReturned) {
     EXPECT_EQ(sclose(s), -ENOSPC);
 }
 
-// As by fflush.
+// As with fflush.
 TEST_F(Writing, WhatCouldNotBeWrittenIsLost) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
@@ -372,7 +372,7 @@ TEST_F(Writing, WhatCouldNotBeWrittenIsLost) {
     close(ends[0]);
 }
 
-// A file in which for a while no write goes beyond a size.
+// A file whose size a limit bounds for a while.
 class Limited : public Asi {
   protected:
     void SetUp() override {
@@ -398,7 +398,7 @@ class Limited : public Asi {
         return static_cast<char *>(memset(salloc(s, &n), with, static_cast<size_t>(n)));
     }
 
-    // 100 bytes of which `limit` could be written, and 300000 after them.
+    // The expected contents: 100 bytes, of which `limit` could be written, and 300000 after them.
     std::string expected(size_t limit, size_t at = 0) const {
         return std::string(at, '\0') + std::string(limit, 'A') + std::string(100 - limit, '\0') +
                std::string(300000, 'B');
@@ -418,7 +418,7 @@ TEST_F(Limited, WhatFollowsStaysInItsPlace) {
     }
 }
 
-// The regions are kept in one buffer or in two, and given back in either order.
+// The regions are in one buffer or in two, and are freed in either order.
 TEST_F(Limited, WhatFollowsARegionStaysInItsPlace) {
     for (const size_t limit : {0, 50})
         for (const ssize_t first : {100, 300000}) {
@@ -476,7 +476,7 @@ TEST_F(Writing, ErrorsOfALargeRegion) {
     EXPECT_TRUE(freed == -ENOSPC || closed == -ENOSPC) << freed << " " << closed;
 }
 
-// What waited for the region is tried by the next call; then it is lost.
+// The next call tries to write the output that waited for the region; if that fails, the output is lost.
 TEST_F(Writing, AnErrorOfQueuedRegionsLetsTheStreamClose) {
     asf_cios *s = must_open("/dev/full", O_WRONLY);
     const std::string text(200000, 'x');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * module_of_before.c - a stream module as it was compiled before the table had only the functions of
- * programs' modules: the table is written out here as <asf/stream.h> had it in 0.1 and 0.2.0's development.
+ * module_of_before.c - a stream module compiled for an older table: the table is written out here as in
+ * <asf/stream.h> of 0.1 and of 0.2.0's development.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_short_names.c - a program that has functions of its own by the paper's names, and uses the library's by
- * their prefix.
+ * own_short_names.c - a program that defines its own functions with the paper's names, and calls the
+ * library's by their prefix.
  */
-#undef ASF_SHORT_NAMES /* which the tests are compiled with */
+#undef ASF_SHORT_NAMES /* the tests are compiled with it */
 #include <asf/asf.h>
 #include <asf/lines.h>
 #include <asf/numbers.h>
