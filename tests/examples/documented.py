@@ -75,7 +75,7 @@ def build_with_cmake(folder, settings, source, suffix):
 def build_with_cargo(folder, source):
     crate = os.path.join(TREE, "interfaces", "rust")
     package = ('[package]\nname = "program"\nversion = "1.0.0"\nedition = "2021"\n'
-               f'[dependencies]\nasf = {{ path = "{crate}" }}\n')
+               f'[dependencies]\nalloc-stream = {{ path = "{crate}" }}\n')
     write_project(folder, {"Cargo.toml": package, "src/main.rs": source})
     return (f"cargo build --quiet --offline --manifest-path {folder}/Cargo.toml --target-dir {folder}/build >&2",
             f"{folder}/build/debug/program")
