@@ -16,7 +16,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The code of a failure that sets no errno: a callback of the program set none, or glibc sets none here. */
+/* The code of a failure that sets no errno: a callback of the program set none, or glibc sets none in
+ * this case. */
 enum { ASF_NO_ERRNO = 4095 };
 
 /* --- the object (cios.c) ----------------------------------------- */
@@ -25,40 +26,41 @@ enum { ASF_NO_ERRNO = 4095 };
  * set by the stdio interface.  NULL: the library has no stdio. */
 extern const void *asf__vtable, *asf__wide_vtable;
 
-/* asf__cios_new: make a stream that is in no list yet.  Its module may choose another one at the
- * stream's first use (attach).
+/* asf__cios_new: make a stream that is not in the list yet.  The module's `attach` may choose another module
+ * at the stream's first use.
  * returns  NULL when memory is short.  lock: none. */
 struct asf_cios *asf__cios_new(const struct asf_module *ops, int fd, int access);
 /* asf__cios_init: make a stream in the caller's memory, which is all zero.  lock: none. */
 void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, int access);
 /* asf__cios_reset: forget the file; the stream then refuses all calls.  Its lock stays held.
- * asf__cios_set_up: make a stream of an object after asf__cios_reset. */
+ * asf__cios_set_up: initialize an object after asf__cios_reset, or one that is new. */
 void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops, int fd, int access);
 void asf__cios_reset(struct asf_cios *c);
 /* asf__cios_free: free the object and its lock.  lock: none. */
 void asf__cios_free(struct asf_cios *c);
-/* asf__cancelled: clean up when a thread ends in a call on the stream (a struct asf_cios *): unlock the
- * stream if the call had locked it. */
+/* asf__cancelled: clean up after a thread that is cancelled in a call on the stream c (a struct asf_cios
+ * *): unlock the stream if the call had locked it. */
 void asf__cancelled(void *c);
 
 /* --- the list of all streams (list.c) --- */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
- * asf__cios_unlink: take it from the list if it is there; asf__cios_close does.  lock: none. */
+ * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:
+ * none. */
 void asf__cios_link(struct asf_cios *c);
 void asf__cios_unlink(struct asf_cios *c);
-/* asf__cios_close: take the stream from the list, put its pending output and close its module.
+/* asf__cios_close: remove the stream from the list, put its pending output and close its module.
  * returns  0 or the error of the module's close; or ASF_HAS_REGIONS: regions have not been given back, and
  *          the stream stays open.  lock: taken. */
 enum { ASF_HAS_REGIONS = INT_MIN };
 int asf__cios_close(struct asf_cios *c);
-/* asf__each: call `visit` on every stream until it returns false; the list is
- * locked meanwhile, the streams are not.  lock: none. */
+/* asf__each: call `visit` on every stream until `visit` returns false.  The list is locked meanwhile, the
+ * streams are not.  lock: none. */
 void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
 
 /* --- buffers (buffers.c) ----------------------------------------------------- */
 
-/* asf__buffer_new: make a buffer on the heap, with its bytes aligned to 64, or use a large one again.
+/* asf__buffer_new: make a buffer on the heap, with its bytes aligned to 64, or reuse a freed large buffer.
  * returns  NULL: no memory.
  * asf__memory: returns the first byte of a buffer's memory. */
 struct asf_buffer *asf__buffer_new(size_t size);
@@ -72,13 +74,13 @@ void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__leave_window: the stream's offset has changed: empty the windows, and drop a mapped buffer. */
 void asf__leave_window(struct asf_cios *c);
 /* asf__retire_buffer: free a buffer that is no longer current, or keep it while it has regions.
- * asf__release_buffer: count a region or a copy less; the last one of a retired buffer frees it. */
+ * asf__release_buffer: decrement the count of regions and copies; a retired buffer is freed at 0. */
 void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__queue_output: queue the current buffer, whose output has regions, until they are given back.  The
  * caller then sets another current buffer. */
 void asf__queue_output(struct asf_cios *c);
-/* asf__allocate: give a stream without a buffer one of its size, or if memory is short one of a byte. */
+/* asf__allocate: give a stream without a buffer one of c->block bytes, or of one byte if memory is short. */
 void asf__allocate(struct asf_cios *c);
 /* asf__single_buffer: make a buffer of p[0..n), memory that the engine did not allocate.  A stream has only
  * one such buffer.
@@ -100,13 +102,13 @@ int asf__end_output(struct asf_cios *c);
  * copied to its beginning.  The `fill` of a module may call it. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
-/* asf__take_stop: returns why the last fill made fewer bytes readable than wanted, and forgets it: -errno; 1:
- * the end of the file; 0: it made enough readable, or the reason is forgotten. */
+/* asf__take_stop: returns and clears the reason why the last fill made fewer bytes readable than wanted:
+ * -errno; 1: the end of the file; 0: none. */
 int asf__take_stop(struct asf_cios *c);
 /* asf__take: copy up to n bytes to the caller's memory; fewer at the end of the file (*error is 0) or on an
  * error.  2 KB and more are copied with the stream unlocked, if this call has locked it. */
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
-/* asf__get: call the module's `get` once, for the caller's memory.  The window is empty. */
+/* asf__get: call the module's `get` once, for the caller's memory.  The window must have no unread bytes. */
 ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 
 /* --- output (write.c) ------------------------------------------------------------ */
@@ -115,7 +117,7 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
  * asf__drain: make room for `want` bytes in the current buffer, by a flush or a larger buffer.
  * asf__overflow: put a byte into a buffer that has no room for it.  returns  the byte or -errno.
  * asf__append: write n bytes from the caller's memory as the stream's buffering mode says.
- * returns  how many were taken; with an error in *error. */
+ * returns  the number of bytes taken; fewer than n with an error in *error. */
 int asf__to_write(struct asf_cios *c);
 int asf__drain(struct asf_cios *c, size_t want);
 int asf__overflow(struct asf_cios *c, unsigned char byte);
@@ -124,19 +126,20 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same, but output that waits for regions is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
-/* asf__waiting: returns the bytes of output that are not put yet, without those of abandoned regions. */
+/* asf__waiting: returns the number of output bytes that are not put yet, without those of abandoned
+ * regions. */
 size_t asf__waiting(const struct asf_cios *c);
 /* asf__go_to_output: set the descriptor's offset to where the pending output begins.  returns  0 or -errno.
  */
 int asf__go_to_output(struct asf_cios *c);
 /* asf__detach_output: detach the output that has regions from the stream (detached.c), which then may seek.
- * returns  0; -EBUSY: the module cannot put it at another offset.
+ * returns  0; -EBUSY: the module cannot put the output at another offset.
  * asf__flush_detached: put detached output up to regions that are kept; returns as asf__flush_output.
  * asf__settle_detached: the same for one detached output, d, which is freed when all of it has been put.
- * asf__end_of_detached: returns the offset at which the last detached output ends; 0: there is none.
- * Both include the module's regions of output (asf__end_apart).
- * asf__has_detached: whether there is output at other places than the stream's.
- * asf__forget_window: empty a window that may show bytes of the file that a put has changed. */
+ * asf__end_of_detached: returns the largest end offset of detached output and the module's regions of output
+ * (asf__end_apart); 0: there is neither.
+ * asf__has_detached: whether there is either of the two.
+ * asf__forget_window: empty a read window that may show bytes of the file that a put has changed. */
 int asf__detach_output(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
@@ -151,13 +154,14 @@ void asf__forget_window(struct asf_cios *c);
 
 /* --- bytes pushed back by ungetc (pushback.c) --- */
 
-/* asf__look_at: note that the byte before read_ptr was read, though it may be pushed back.
- * asf__is_last: whether `byte` is the byte before read_ptr, in the stream's own buffer or the backup.  Only
- * after a byte that was looked at, or blocks that pass it, may a bulk stream's own buffer begin at read_ptr.
- * asf__back_up: push it back.
+/* asf__look_at: note that the byte before read_ptr was read, even if it is pushed back afterwards.
+ * asf__is_last: whether `byte` is the byte before read_ptr, in the stream's own buffer or the backup.  A
+ * bulk stream's own buffer can begin at read_ptr only after a byte noted by asf__look_at, or after blocks
+ * that bypass that buffer.
+ * asf__back_up: move read_ptr back over the byte before it.
  * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.h).
- * asf__push_back: returns the byte, or -ENOMEM.
- * asf__push_back_one: the same without memory: the stream itself has room for one byte.
+ * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM.
+ * asf__push_back_one: the same without allocating memory: the stream itself has room for one byte.
  * asf__free_backup: drop all pushed-back bytes. */
 static inline void asf__look_at(struct asf_cios *c) {
     if (c->read_ptr > c->bulk.seen)
@@ -182,13 +186,13 @@ void asf__free_backup(struct asf_cios *c);
 /* --- position (seek.c) -------------------------------------------------------------- */
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
-/* asf__tell: returns the stream's offset: on input, that of the end of the buffered bytes (read_end) less the
- * window's unread bytes.  While the window is the backup, only the pushed-back bytes are subtracted, and the
- * buffered input after them is not.
+/* asf__tell: returns the stream's offset: on input, the offset of read_end less the window's unread bytes.
+ * While the window is the backup, only the pushed-back bytes are subtracted, and the buffered input after
+ * them is not.
  * asf__tell_from: the same, and stores the offset before the subtraction, or -errno, in *below. */
 off64_t asf__tell(struct asf_cios *c);
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
-/* asf__sync: put the pending output, and set the offset back by the input that was not read (fflush).
+/* asf__sync: put the pending output, and set the descriptor's offset back over unread input (fflush).
  * asf__sync_behind: set it back by `pushed` bytes more. */
 int asf__sync_behind(struct asf_cios *c, size_t pushed);
 static inline int asf__sync(struct asf_cios *c) {
@@ -197,12 +201,12 @@ static inline int asf__sync(struct asf_cios *c) {
 /* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf). */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
-/* --- what the statistics tell of a stream (report.c) --- */
+/* --- a stream's line in the statistics (report.c) --- */
 
 /* asf__set_name: copy the path, if the statistics are on.
- * asf__tell_bulk: say that the stream has become bulk, if the user asks for verbose.
- * asf__module_name: returns the module's name for people, which is "null" for the null device.
- * asf__forget_counts: in the child of a fork: the counts so far are the parent's.
+ * asf__tell_bulk: report that the stream has become bulk, if the user asks for verbose output.
+ * asf__module_name: returns the module's name for users: "null" for the null device.
+ * asf__forget_counts: clear the counts in the child of a fork, since they are the parent's.
  * asf__report: print the stream's line, unless it printed the same before. */
 void asf__set_name(struct asf_cios *c, const char *name);
 void asf__tell_bulk(const struct asf_cios *c);

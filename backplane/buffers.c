@@ -12,10 +12,10 @@
 
 #include "lib/sys/race_detector.h"
 
-/* malloc maps and unmaps large memory: one freed buffer is kept for the next stream. */
+/* malloc maps and unmaps large memory each time: keep one freed buffer for the next stream. */
 enum { ALIGNMENT = 64, LARGE = 32 << 10, LARGEST = 256 << 10 };
 
-static struct asf_buffer *spare; /* changed by atomic exchange */
+static struct asf_buffer *spare; /* accessed by atomic exchange */
 
 static struct asf_buffer *swap_spare_buffer(struct asf_buffer *b) {
     return __atomic_exchange_n(&spare, b, __ATOMIC_ACQ_REL);
@@ -77,10 +77,10 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b) {
     }
 }
 
-/* Makes the windows empty.  Pushed-back bytes stay readable; the window proper after them is the empty one.
- */
+/* Makes the windows empty.  Pushed-back bytes stay readable; the window saved in save_base..save_end is
+ * emptied. */
 static void empty_window_proper(struct asf_cios *c) {
-    bool in_backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */
+    bool in_backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag means the wide backup */
     char *base = c->read_base, *p = c->read_ptr, *end = c->read_end;
     asf__empty_windows(c);
     if (in_backup) {
@@ -129,17 +129,17 @@ struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n) {
 
 void asf__allocate(struct asf_cios *c) {
     if (asf__likely(c->buffer != NULL)) {
-        if (asf__unlikely(!c->read_base && !asf__is_putting(c))) /* setvbuf allocated it, without windows */
+        if (asf__unlikely(!c->read_base && !asf__is_putting(c))) /* setvbuf set the buffer, but no windows */
             asf__empty_windows(c);
         return;
     }
     bool buffered = !(c->flags & ASF_UNBUFFERED) || c->orientation > 0;
     if (buffered)
         asf__look_below(c);
-    if (c->buffer && c->buffer->is_static) /* the module has brought it along */
+    if (c->buffer && c->buffer->is_static) /* `attach` has set the module's own buffer */
         return;
     struct asf_buffer *b = buffered ? asf__buffer_new(c->block) : NULL;
-    if (!b && buffered && c->block > BUFSIZ) /* no memory for a size set by an option */
+    if (!b && buffered && c->block > BUFSIZ) /* no memory for a size set by an option: try stdio's default */
         b = asf__buffer_new(BUFSIZ);
     if (!b)
         b = asf__single_buffer(c, c->shortbuf, 1);

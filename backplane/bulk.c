@@ -15,32 +15,32 @@
 #include "lib/sys/syscalls.h"
 
 #ifndef ASF_BULK_AFTER
-#define ASF_BULK_AFTER 64 /* blocks in a row, so many after the first; tests set fewer */
+#define ASF_BULK_AFTER 64 /* whole blocks in a row after the first; tests set fewer */
 #endif
 
 enum {
-    LEAST = 4096,       /* blocks smaller than this count as a part of one: 256 KB are moved at least, */
-    SLOW = 50,          /* in fewer milliseconds than this */
+    LEAST = 4096,       /* smaller blocks count as fractions of one, so that a run has at least 256 KB */
+    SLOW = 50,          /* milliseconds: a run that takes longer does not make the stream bulk */
     MEMORY = 128 << 10, /* five commands wrote files 1.17 times as fast with 64 KB, 1.26 with 128 KB */
     BUFFERS = 4,
 };
 
 unsigned asf__bulk_streams;
 
-/* The large buffers.  Their memory costs nothing until it is first used, and no system call then.  A stream
- * that finds all of them in use stays as it is. */
+/* The large buffers: static, so that their memory costs nothing before first use, and taking one needs no
+ * system call.  A stream that finds all of them in use does not become bulk. */
 static char memory[BUFFERS][MEMORY] __attribute__((aligned(4096)));
 static struct large {
     struct asf_buffer buffer;
     bool used;
-    struct asf_cios *stream; /* the bulk stream, or NULL; the members below are the stream's */
+    struct asf_cios *stream; /* the bulk stream, or NULL; the members below describe that stream */
     int fd;
     bool is_output;
     dev_t device;
     ino_t inode;
 } larges[BUFFERS];
-static struct asf_lock larges_lock = {.biasable =
-                                          false}; /* rank: after a stream's; its holder tries streams' */
+static struct asf_lock larges_lock = {
+    .biasable = false}; /* rank: after a stream's; its holder only tries streams' locks */
 
 /* The coarse clock costs 5 ns. */
 static int64_t milliseconds(void) {
@@ -49,10 +49,10 @@ static int64_t milliseconds(void) {
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-/* --- forks that no handler tells ------------------------------------------------------ */
+/* --- forks without a handler ---------------------------------------------------------- */
 
-/* *process: the number of this process, which the kernel makes 0 in a child; last_process: the last one
- * given. */
+/* *process: the number of this process.  The kernel zeroes it in a child (MADV_WIPEONFORK).
+ * last_process: the number given last. */
 static unsigned last_process = 1, *process = &last_process;
 
 void asf__bulk_start(void) {
@@ -68,8 +68,8 @@ void asf__bulk_in_child(void) {
     *process = ++last_process;
 }
 
-/* In a child that _Fork or clone made: drops the output that would have been put before the fork.  The parent
- * puts it. */
+/* In a child made by _Fork or clone: drops the output that the parent's own buffer would have put before
+ * the fork.  The parent puts it. */
 static void drop_parents_output(struct asf_cios *c) {
     if (asf__likely(c->bulk.process == *process))
         return;
@@ -115,9 +115,9 @@ static struct asf_buffer *find_large(struct asf_cios *c) {
     return &l->buffer;
 }
 
-/* Begins with an empty large buffer.  Each put ends at a multiple of MEMORY: in a file written from its
- * beginning, the page cache then takes the next put as one large folio; unaligned puts cost 1.2 times as
- * much. */
+/* Empties the large buffer for the next blocks.  Each put ends at a multiple of MEMORY: in a file written
+ * from its beginning, the page cache then takes the next put as one large folio; unaligned puts cost 1.2
+ * times as much. */
 static void begin_large(struct asf_cios *c) {
     size_t n = asf__is_putting(c) ? MEMORY - c->stats.out % MEMORY : MEMORY;
     n = (n >= 2 * c->block ? n : MEMORY) / c->block * c->block;
@@ -144,7 +144,8 @@ static bool use_large(struct asf_cios *c) {
     return true;
 }
 
-/* Goes back to the stream's own buffer, with the bytes from..end at its beginning and empty windows. */
+/* Makes the stream's own buffer current again, with the bytes from..end at its beginning and empty
+ * windows. */
 static void use_own(struct asf_cios *c, const char *from, const char *end) {
     struct asf_buffer *b = c->bulk.own;
     memcpy(b->base, from, (size_t)(end - from));
@@ -210,8 +211,8 @@ void asf__leave_bulk(struct asf_cios *c) {
     asf__unlock(&larges_lock);
 }
 
-/* In a multithreaded process a stream that is used without its lock is not bulk: another thread that forks
- * would change its windows at the same time (cut_idle). */
+/* In a multithreaded process a stream that is used without its lock cannot be bulk: a thread that forks
+ * would change the stream's windows during another thread's call (cut_idle). */
 bool asf__stays_bulk(struct asf_cios *c) {
     struct asf_bulk *k = &c->bulk;
     int64_t now = milliseconds();
@@ -239,7 +240,7 @@ void asf__choose_buffer(struct asf_cios *c) {
         use_own(c, c->read_ptr, c->read_ptr);
 }
 
-/* *begin: where the block begins that the stream would have in its own buffer. */
+/* Returns where the block ends that the stream would have in its own buffer; *begin: where it begins. */
 static char *end_of_block(const struct asf_cios *c, char **begin) {
     bool backup = c->flags & ASF_IN_BACKUP;
     char *p = backup ? c->save_base : c->read_ptr, *end = backup ? c->save_end : c->read_end;
@@ -276,7 +277,7 @@ void asf__note_passing_slow(struct asf_cios *c, size_t n) {
         c->bulk.passed = c->read_ptr + n;
 }
 
-/* Goes back to the stream's own buffer, with the block begin..end in it. */
+/* Makes the stream's own buffer current again, with the block begin..end in it. */
 static void keep_block(struct asf_cios *c, char *begin, char *end) {
     bool backup = c->flags & ASF_IN_BACKUP;
     char *proper = backup ? c->save_base : c->read_ptr;
@@ -290,8 +291,9 @@ static void keep_block(struct asf_cios *c, char *begin, char *end) {
         asf__set_read(c, c->buf_base, at, stop);
 }
 
-/* A pipe keeps its bytes, and is bulk no more: its number may become a file's.  On exit the program reads no
- * more: if the descriptor is not in place, what is ahead is forgotten. */
+/* Input read ahead from a pipe stays in memory, and the stream is never bulk again: its descriptor's
+ * number may become a file's.  The program reads nothing after exit: if the descriptor is not in place,
+ * bytes read ahead are dropped. */
 static void cut_input(struct asf_cios *c, bool exits) {
     char **last = c->flags & ASF_IN_BACKUP ? &c->save_end : &c->read_end, *begin;
     char *end = end_of_block(c, &begin);
@@ -306,7 +308,7 @@ static void cut_input(struct asf_cios *c, bool exits) {
         if (at < 0 && !exits)
             return;
         c->stats.spared -= 1 + (ahead + (off64_t)c->block - 1) / (off64_t)c->block;
-        if (asf__knows_offset(c)) /* the program may have moved the descriptor before */
+        if (asf__knows_offset(c)) /* the program may have moved the descriptor before bulk mode */
             c->offset = at < 0 ? -1 : c->offset - ahead;
         *last = end;
     }
@@ -315,8 +317,8 @@ static void cut_input(struct asf_cios *c, bool exits) {
 
 /* --- output ------------------------------------------------------------------------------ */
 
-/* Moves pending output to the stream's own buffer if it fits.  Else hides the room of the large buffer: each
- * call then puts what is pending before it adds anything. */
+/* Moves pending output to the stream's own buffer if it fits.  Otherwise hides the room of the large
+ * buffer, so that each call puts the pending output before it adds bytes. */
 static void leave_large(struct asf_cios *c) {
     const char *from = c->write_base;
     size_t n = asf__pending(c);
@@ -335,7 +337,7 @@ static void advance_output(struct asf_cios *c, size_t n) {
     asf__set_read(c, c->write_base, c->write_base, c->write_base);
 }
 
-/* Puts what is pending before `end`. */
+/* Puts the pending output before `end`. */
 static int put_up_to(struct asf_cios *c, const char *end) {
     const char *begin = c->write_base;
     while (c->write_base < end) {
@@ -369,13 +371,13 @@ int asf__put_large(struct asf_cios *c) {
 }
 
 int asf__begin_own_buffer(struct asf_cios *c, char *p) {
-    if (!asf__is_bulk_output(c)) /* a signal handler has ended it */
+    if (!asf__is_bulk_output(c)) /* a signal handler has ended bulk mode */
         return 0;
     c->write_end = p + c->block;
     return c->write_end > c->buf_end ? asf__put_large(c) : 0;
 }
 
-/* The bytes go where the next put would take them, even if the descriptor is another file by now. */
+/* Puts full blocks to the descriptor, as the next put would, even if it refers to another file by now. */
 static void cut_output(struct asf_cios *c) {
     drop_parents_output(c);
     const char *end = c->write_end - c->block;
@@ -390,7 +392,8 @@ static void cut_output(struct asf_cios *c) {
 
 /* --- the cut ------------------------------------------------------------------------------ */
 
-/* Bulk mode has ended before the first system call: nothing is published while it is published. */
+/* Ends bulk mode before the first system call: that may end bulk mode of other streams, whose own system
+ * calls must not find this stream. */
 static void cut(struct asf_cios *c, bool exits) {
     bool putting = asf__is_putting(c);
     asf__leave_bulk(c);
@@ -408,8 +411,8 @@ void asf__end_bulk_slow(struct asf_cios *c) {
     cut(c, false);
 }
 
-/* Locks the stream if no call is active on it.  The lock alone does not tell: a signal handler may have
- * interrupted a call of this thread, which holds the lock. */
+/* Locks the stream if no call is active on it.  The lock alone does not show this: a signal handler may
+ * have interrupted a call of this thread, which holds the recursive lock. */
 static bool take_idle(struct asf_cios *c) {
     if (!asf__trylock(&c->lk))
         return false;
@@ -419,7 +422,7 @@ static bool take_idle(struct asf_cios *c) {
     return false;
 }
 
-/* Input that was set back once is bulk no more: it would be read twice each time. */
+/* Ends bulk input for good, since the bytes set back would otherwise be read twice after each cut. */
 static void cut_idle(struct asf_cios *c, bool exits) {
     if (!take_idle(c))
         return;
@@ -439,8 +442,8 @@ void asf__publish_streams_slow(int fd, bool exits) {
     asf__unlock(&larges_lock);
 }
 
-/* Whether a transfer of c must come after what the bulk stream of l would have transferred, or changes what
- * it has read. */
+/* Whether c's transfer must follow the transfers that the bulk stream of l has put off, or changes bytes
+ * that that stream has read. */
 ASF_RACY static bool concerns(const struct large *l, const struct asf_cios *c) {
     bool putting = asf__is_putting(c);
     if (!l->stream || l->stream == c)
@@ -450,7 +453,7 @@ ASF_RACY static bool concerns(const struct large *l, const struct asf_cios *c) {
     return (putting || l->is_output) && l->inode == c->inode && l->device == c->device;
 }
 
-/* The first test takes no lock. */
+/* The first loop takes no lock: mostly no bulk stream is concerned. */
 ASF_RACY void asf__publish_others_slow(const struct asf_cios *c) {
     struct large *l = larges;
     while (l < larges + BUFFERS && !concerns(l, c))

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 static void check_read_window(const struct asf_cios *c) {
-    bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag is of the wide backup */
+    bool backup = c->flags & ASF_IN_BACKUP && c->backup_base; /* else the flag means the wide backup */
     assert(c->read_base <= c->read_ptr && c->read_ptr <= c->read_end);
     assert(!backup || c->save_base <= c->save_end);
     assert(!backup || !c->buffer || c->read_base < c->buf_base || c->read_base >= c->buf_end);
@@ -36,7 +36,8 @@ void asf__check(const struct asf_cios *c) {
     check_read_window(c);
     check_write_window(c);
     assert(!asf__is_putting(c) || c->read_ptr == c->read_end || c->orientation > 0);
-    assert((c->buffer != NULL) == (c->buf_base != NULL) || !(c->flags & ASF_LINKED)); /* or it is closed */
+    assert((c->buffer != NULL) == (c->buf_base != NULL) ||
+           !(c->flags & ASF_LINKED)); /* not of a closed stream */
     assert(c->buffer || c->read_ptr == c->read_end || c->flags & ASF_IN_BACKUP);
     assert(c->mapped == (c->buffer && c->buffer->mapped));
     assert(!(c->gate & ASF_MOVED) || (c->read_ptr == c->read_end && !(asf__is_putting(c) && c->buffer)));

@@ -35,7 +35,7 @@ _Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data
 const void *asf__vtable, *asf__wide_vtable;
 struct asf_hooks asf__hooks;
 
-/* The object closed last, for the next open; changed by an atomic exchange alone. */
+/* The object closed last, for the next open; accessed by atomic exchange. */
 static struct asf_cios *spare;
 
 /* Threads that wait for the lock read these members without it. */

@@ -52,19 +52,19 @@ enum {
 
 /* Bits of `flags2`: four of glibc's, and those that glibc does not use. */
 enum {
-    ASF_NOT_CANCELLED = 0x2,      /* no call is a cancellation point */
-    ASF_WIDE_USER_BUF = 0x8,      /* the wide buffer is the program's */
-    ASF_CLOSE_ON_EXEC = 0x40,     /* freopen opens with close-on-exec */
-    ASF_NEEDS_LOCK = 0x80,        /* glibc's functions lock the FILE; it says so of those in its list alone */
-    ASF_OURS = 0x100000,          /* the FILE is a CIOS */
-    ASF_FOLLOWS = 0x200000,       /* reading goes on after the end of the file (fopen's "m") */
-    ASF_REOPENED = 0x400000,      /* by freopen: exit flushes it before older streams */
-    ASF_NOT_LOOKED_AT = 0x800000, /* the descriptor is not asked for its kind unless a buffer is made */
-    ASF_PUTS_WHOLE = 0x1000000,   /* output that overflows the buffer is put with it, not cut at its end */
+    ASF_NOT_CANCELLED = 0x2,  /* no call is a cancellation point */
+    ASF_WIDE_USER_BUF = 0x8,  /* the wide buffer is the program's */
+    ASF_CLOSE_ON_EXEC = 0x40, /* freopen opens with close-on-exec */
+    ASF_NEEDS_LOCK = 0x80,  /* glibc's functions lock the FILE; glibc sets it only on FILEs of its own list */
+    ASF_OURS = 0x100000,    /* the FILE is a CIOS */
+    ASF_FOLLOWS = 0x200000, /* reading goes on after the end of the file (fopen's "m") */
+    ASF_REOPENED = 0x400000,        /* set by freopen: exit flushes it before older streams */
+    ASF_NOT_LOOKED_AT = 0x800000,   /* fstat is not called before a buffer is made */
+    ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, unsplit */
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
-    ASF_SEEKS_ANEW = 0x4000000,     /* a seek forgets what was read, even if the target is there */
-    ASF_READS_ON = 0x8000000,       /* a read for a caller's block fills the buffer with what follows */
-    ASF_LOOKS_LATE = 0x10000000,    /* the descriptor is not asked for its kind before 64 KB were read */
+    ASF_SEEKS_ANEW = 0x4000000,     /* a seek drops the window, even if the target is in it */
+    ASF_READS_ON = 0x8000000,       /* a read into the caller's block continues into the buffer (readv) */
+    ASF_LOOKS_LATE = 0x10000000,    /* fstat is not called before 64 KB have been read */
 };
 
 /* The kind of file that the stream is on, found at the stream's first use. */
@@ -79,28 +79,28 @@ enum asf_kind {
     ASF_MEMORY, /* of this process, or shared with others: a segment or a ring */
 };
 
-/* Reasons for which salloc does not use the window: the stream is wide; a positional call has moved the
- * stream (streams/positional.c); threads wait for a region to be given back, which sfree in line would not
- * tell. */
+/* Reasons why salloc does not use the window: the stream is wide; a positional call has moved the stream
+ * (streams/positional.c); threads wait for a region to be given back, and the inline sfree would not wake
+ * them. */
 enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 
-/* The call that the stream is in: none; one that has locked the stream; one for which the program has locked
- * it; a system call. */
+/* The kind of call in progress: none; a call that has locked the stream; one for which the program has
+ * locked it; a system call. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
 /* Whether the stream has a large buffer (bulk.h). */
 enum asf_bulk_state {
     ASF_BULK_NEVER = -1,
     ASF_BULK_UNKNOWN, /* until the stream is first used */
-    ASF_BULK_MAYBE,   /* when it has moved much */
+    ASF_BULK_MAYBE,   /* becomes bulk after many whole blocks */
     ASF_BULK,
 };
 
 /* An entry of a buffer's table of regions, and its state. */
 enum asf_region_state {
     ASF_KEPT,      /* the program has not freed it */
-    ASF_FREED,     /* the program has freed it; the entry is still in the table */
-    ASF_ABANDONED, /* output that the program gave up: its bytes are not put */
+    ASF_FREED,     /* the program has freed it; the entry is not removed yet */
+    ASF_ABANDONED, /* output without its bytes: they are not put */
 };
 struct asf_region {
     char *p;
@@ -110,17 +110,17 @@ struct asf_region {
 
 /* Memory that regions point into.  It is freed when it is not the current buffer and has no regions.
  *
- * If the current buffer has one region, that may be in `last` and `last_end` of the stream, where the inline
- * salloc stores it.  asf__table_last moves it to the table. */
+ * A single region of the current buffer may be in the stream's `last` and `last_end` instead of the
+ * table: the inline salloc stores it there.  asf__table_last moves it to the table. */
 struct asf_buffer {
-    unsigned refs;           /* regions kept, and copies by threads that have unlocked the stream */
+    unsigned refs;           /* kept regions, and copies by threads that have unlocked the stream */
     unsigned copies;         /* the copies alone: the child of a fork has none */
-    struct asf_buffer *next; /* in `retired` or `queue` */
+    struct asf_buffer *next; /* the next in `retired` or `queue` */
     char *base;
     size_t size;
-    struct asf_region *many, few[2]; /* the table, by address: `few`, or from the heap */
-    unsigned first, end, room;       /* the entries in use; the entries that `many` has room for */
-    unsigned kept;                   /* the entries that are kept */
+    struct asf_region *many, few[2]; /* the table, sorted by address: `few`, or from the heap */
+    unsigned first, end, room;       /* the entries in use; the capacity of `many` */
+    unsigned kept;                   /* the number of entries in state ASF_KEPT */
     char *from, *to;                 /* in `queue`: the bytes to put */
     bool mapped;                     /* the memory maps a file, which may be truncated */
     bool truncated;                  /* the mapped file was truncated */
@@ -129,8 +129,8 @@ struct asf_buffer {
     bool is_static; /* the object and its memory are static, and not freed */
 };
 
-/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The windows of bytes
- * then hold input that is not converted yet, or output that has been. */
+/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The byte windows
+ * then hold input that is not converted yet, or output that has been converted. */
 struct asf_wide {
     wchar_t *read_ptr, *read_end, *read_base;
     wchar_t *write_base, *write_ptr, *write_end;
@@ -140,12 +140,12 @@ struct asf_wide {
     struct asf_conversion {
         struct __gconv_step *step;
         struct __gconv_step_data data;
-    } in, out; /* fixed when the stream became wide */
+    } in, out; /* set when the stream became wide */
     wchar_t shortbuf[1];
     const void *vtable;
 };
 
-/* Offsets in the file, of the modules that read ahead (streams/read_ahead.c). */
+/* File offsets for read-ahead (streams/read_ahead.c). */
 struct asf_ahead {
     off64_t from, next; /* where sequential reading began, and where it would continue */
     off64_t asked;      /* if by_us: the kernel was asked to read up to here; else where to check again */
@@ -169,7 +169,7 @@ struct asf_cios {
     signed char vtable_offset;
     char shortbuf[1];
     struct asf_lock *lock;
-    off64_t offset; /* of read_end in the file, while glibc would know it; else -1 */
+    off64_t offset; /* the file offset of read_end, if glibc would know it; else -1 */
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
@@ -183,7 +183,7 @@ struct asf_cios {
      * names the file or layer that writes its members.  Lock: `lk`, unless a line says otherwise. */
 
     struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */
-        struct asf_buffer *buffer; /* under buf_base..buf_end, or NULL */
+        struct asf_buffer *buffer; /* describes buf_base..buf_end, or NULL */
         char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
         unsigned gate;             /* enum asf_gate: why salloc does not use the window */
         unsigned mapped;           /* buffer->mapped */
@@ -192,19 +192,20 @@ struct asf_cios {
     struct { /* the file, device or memory: written by the module when it attaches, read by all layers */
         const struct asf_module *ops;
         void *data;      /* the module's own */
-        const char *why; /* the module's choice, in words */
+        const char *why; /* why this module was chosen, in words */
         char *name;      /* the path, kept for the statistics; or NULL */
         enum asf_kind kind;
         int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
         size_t block;   /* the size of the buffer that is made when one is needed */
         bool exclusive; /* no other process or stream can have moved the descriptor's offset */
-        off64_t place;  /* the descriptor's offset, if exclusive and not -1; else where the stream left it */
-        dev_t device;   /* of a stream of stdio on a regular file or the null device: the file */
+        off64_t place; /* the descriptor's offset, if exclusive and not -1; else where this stream's last call
+                          left it */
+        dev_t device;  /* device and inode, of a stdio stream on a regular file or the null device */
         ino_t inode;
-        off64_t told; /* what a callback answered to the last seek, if that is negative; else 0 */
-        pid_t child;  /* popen's */
+        off64_t told;                      /* the last seek callback's result, if negative; else 0 */
+        pid_t child;                       /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
-        /* The program's advice on how it will read (asf_advise), and what was made of it. */
+        /* The program's advice (asf_advise), and the read-ahead that follows from it. */
         enum asf_advice advice;
         bool copied; /* ASF_COPIED was advised: no maps */
         struct asf_ahead ahead;
@@ -212,34 +213,34 @@ struct asf_cios {
     struct {                        /* buffers: the backplane's */
         struct asf_buffer *retired; /* no longer current, with regions outstanding */
         struct asf_buffer *queue;   /* output that waits for regions, oldest first */
-        struct asf_cios *detached;  /* output that waits for regions at other places */
+        struct asf_cios *detached;  /* streams of their own for output with regions at other offsets */
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
         size_t left_out; /* bytes of the output that belong to abandoned regions */
-        size_t bound;    /* the most bytes of output that may wait for regions */
-        bool waits;      /* if `bound` bytes wait, salloc waits, too, and does not fail */
+        size_t bound;    /* the most bytes of output that may wait for regions; 0: the default */
+        bool waits;      /* when `bound` bytes wait, salloc waits for a region instead of failing */
         bool full;       /* the latest call found that `bound` bytes wait */
         unsigned turns;  /* a futex: counts how often waiting calls were woken */
         int failed;      /* an error that the next call returns: -errno */
-        int stopped;     /* why the last fill gave less than wanted, for the next call: -errno; 1: the end */
+        int stopped; /* why the last fill gave less than wanted, for the next call: -errno; 1: end of file */
     };
     struct asf_bulk { /* bulk.c's */
         enum asf_bulk_state state;
         unsigned run;  /* whole blocks moved in a row */
-        int64_t since; /* when the run, or the bytes in the large buffer, began: milliseconds; -1: not yet */
+        int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
-        char *seen;             /* input: where the bytes end that calls have looked at, if beyond read_ptr */
-        char *passed;           /* input: where the bytes end that the latest call would have read without
-                                 * the stream's own buffer, which would go on there; or NULL */
-        unsigned process;       /* the process that has the large buffer */
-        bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
+        char *seen;       /* input: the end of the bytes that calls have looked at, if beyond read_ptr */
+        char *passed;     /* input: the end of the bytes that would have bypassed the stream's own
+                           * buffer in the latest call; that buffer would begin here; or NULL */
+        unsigned process; /* the number of the process that uses the large buffer */
+        bool unlocked;    /* the latest call that filled or put a block did not lock the stream */
     } bulk;
     struct {                  /* iterations: interfaces/asi/asi_lines.c's */
         const char *iterated; /* the region that an iterator of lines or records holds, or NULL */
     };
     struct {                    /* calls */
-        enum asf_use use, left; /* now, and before the present system call */
+        enum asf_use use, left; /* now, and before the current system call */
     };
     struct { /* links: list.c's, under the list's lock */
         struct asf_cios *next, *prev;

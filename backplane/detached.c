@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* The put may have changed bytes of the file that the window shows: empty it, so that they are read again. */
+/* Empties the window, so that its bytes are read again: the put may have changed them in the file. */
 void asf__forget_window(struct asf_cios *c) {
     if (asf__is_putting(c) || c->gate & ASF_MOVED || c->flags & ASF_IN_BACKUP)
         return;
@@ -23,7 +23,7 @@ void asf__forget_window(struct asf_cios *c) {
 static ssize_t put_where_it_belongs(struct asf_cios *d, const void *p, size_t n) {
     struct asf_cios *c = d->data;
     ssize_t r = c->ops->put_at(c, p, n, d->place);
-    d->place += r > 0 ? r : (off64_t)n; /* bytes that fail are lost: the next ones keep their offset */
+    d->place += r > 0 ? r : (off64_t)n; /* bytes that fail are lost; the next bytes keep their offset */
     if (r > 0)
         asf__forget_window(c);
     return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooks.h - functions by which an interface that is not in every library learns of each stream.
+ * hooks.h - functions by which an interface that is not linked into every library is told of stream events.
  */
 #ifndef ASF_BACKPLANE_HOOKS_H
 #define ASF_BACKPLANE_HOOKS_H
@@ -9,11 +9,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* linked: a stream enters the list.  joined: the program asks for its ASI.  closing: its descriptor is about
- * to be closed (lock: held).  forked: in the child of a fork.
- * to_bytes: a wide stream is to be used as bytes: convert pending characters, and set input to the next
- * character that was not taken (lock: held).
- * NULL: no interface asks. */
+/* linked: called when a stream enters the list.  joined: when the program asks for a stream's ASI.
+ * closing: before a stream's descriptor is closed (lock: held).  forked: in the child of a fork.
+ * to_bytes: called when bytes of a wide stream are to be used: convert pending characters, and set input to
+ * the next character that was not taken (lock: held).
+ * NULL: no interface needs the call. */
 struct asf_hooks {
     void (*linked)(struct asf_cios *c);
     void (*joined)(struct asf_cios *c);

@@ -17,7 +17,8 @@ static void lock_list_before_fork(void);
 static void unlock_list_after_fork(void);
 static void reset_list_in_child(void);
 
-/* pthread_atfork without the handle of the calling object: this library is never unloaded. */
+/* glibc's pthread_atfork passes the calling object's handle, so that dlclose removes the handlers.  This
+ * library is never unloaded, and passes none. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
 void asf__cios_unlink(struct asf_cios *c) {
@@ -84,7 +85,8 @@ void asf__each(bool (*visit)(struct asf_cios *, void *), void *arg) {
 
 /* --- forks ------------------------------------------------------------------------ */
 
-/* Publishes all streams: parent and child share the descriptors' offsets, and either may move them. */
+/* Ends bulk mode of all streams: parent and child share the descriptors' offsets, and either may move
+ * them. */
 static void lock_list_before_fork(void) {
     asf__lock(&list_lock);
     for (struct asf_cios *c = all; c; c = c->next)
@@ -97,14 +99,14 @@ static void unlock_list_after_fork(void) {
 }
 
 static void forget_copies(struct asf_buffer *b) {
-    if (b->copies) { /* else the page is not written */
+    if (b->copies) { /* avoids a write, which would copy the page in the child */
         b->refs -= b->copies;
         b->copies = 0;
     }
 }
 
-/* The threads that held locks, or copied from buffers, do not exist in the child.  The child's own thread
- * holds no lock either, as after glibc's fork. */
+/* Resets the locks and copies of threads that do not exist in the child.  The child's own thread holds no
+ * lock either, as after glibc's fork. */
 static void reset_list_in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);
@@ -121,7 +123,7 @@ static void reset_list_in_child(void) {
         asf__hooks.forked();
 }
 
-/* --- the end ------------------------------------------------------------------------ */
+/* --- close -------------------------------------------------------------------------- */
 
 static bool some_have_regions(const struct asf_buffer *list) {
     while (list && list->refs == 0)
@@ -134,7 +136,8 @@ static bool has_regions(const struct asf_cios *c) {
            some_have_regions(c->queue) || some_have_regions(c->retired);
 }
 
-/* Puts all pending output: what is left in a large buffer after a block has failed, too. */
+/* Puts all pending output.  A flush of a large buffer stops at a block that fails: the loop flushes the
+ * rest. */
 static int put_last(struct asf_cios *c) {
     size_t left = SIZE_MAX;
     int first = asf__is_exclusive(c) ? 0 : asf__arrive(c);
@@ -147,7 +150,7 @@ static int put_last(struct asf_cios *c) {
     return first ? first : rc;
 }
 
-/* The stream is unlocked for asf__cios_unlink: the list's lock ranks before a stream's. */
+/* Unlocks the stream for asf__cios_unlink, since the list's lock ranks before a stream's. */
 int asf__cios_close(struct asf_cios *c) {
     asf__begin_call(c);
     int left = asf__flush_detached(c);
@@ -160,7 +163,7 @@ int asf__cios_close(struct asf_cios *c) {
     asf__cios_unlink(c);
     asf__begin_call(c);
     int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? put_last(c) : 0;
-    if (!asf__is_exclusive(c)) /* else nobody has the offset */
+    if (!asf__is_exclusive(c)) /* if exclusive, no other process needs the descriptor's offset */
         asf__end_bulk(c);
     asf__report(c);
     if (asf__hooks.closing)

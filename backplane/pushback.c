@@ -27,8 +27,8 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
-/* Returns the backup to use without memory: one byte inside the stream, the one that glibc since 2.41 uses
- * for this, and does not free. */
+/* Returns the one-byte backup inside the stream, for which no memory is allocated.  glibc uses the same
+ * byte since 2.41, and does not free it. */
 static char *byte_in_place(struct asf_cios *c) {
     return (char *)&c->flags2 + sizeof c->flags2 - 1;
 }
@@ -71,7 +71,7 @@ int asf__push_back_one(struct asf_cios *c, int byte) {
 }
 
 void asf__free_backup(struct asf_cios *c) {
-    if (asf__likely(!c->backup_base)) /* the flag may be of the wide backup */
+    if (asf__likely(!c->backup_base)) /* the flag may mean the wide backup */
         return;
     char *backup = c->save_base;
     if (c->flags & ASF_IN_BACKUP) {

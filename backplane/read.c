@@ -8,11 +8,11 @@
 
 #include <errno.h>
 
-/* Copies of this many bytes or more may be made without the lock (paper, "Interface modules"). */
+/* The least number of bytes copied without the lock (paper, "Interface modules"). */
 enum { UNLOCKED_COPY = 2048 };
 
-/* Inline: a system call empties the processor's stack of return addresses, and each return after it costs
- * some 7 ns. */
+/* Calls the module's `get`.  Inline: a system call empties the processor's stack of return addresses, and
+ * each return after it costs some 7 ns. */
 static inline __attribute__((always_inline)) ssize_t get_from_module(struct asf_cios *c, char *p, size_t n) {
     if (!c->ops->get)
         return -EBADF;
@@ -25,14 +25,14 @@ static inline __attribute__((always_inline)) ssize_t get_from_module(struct asf_
 }
 
 int asf__to_read(struct asf_cios *c) {
-    if (c->flags & ASF_NO_READS) /* pushed-back bytes can be read all the same */
+    if (c->flags & ASF_NO_READS) /* pushed-back bytes are readable on any stream */
         return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
     int rc = asf__is_putting(c) ? asf__arrive(c) : 0;
     return rc < 0 || !asf__is_putting(c) ? rc : asf__end_output(c);
 }
 
-/* The read window then begins where output ended: over bytes read before, or empty; or it is the unread
- * input that asf__to_write has set aside. */
+/* Sets the read window where output ended: over bytes read before, or empty; or restores the unread input
+ * that asf__to_write has set aside. */
 int asf__end_output(struct asf_cios *c) {
     int rc = asf__flush_output(c);
     if (rc < 0)
@@ -53,13 +53,13 @@ int asf__end_output(struct asf_cios *c) {
     return 0;
 }
 
-/* Whether n bytes copied from the window proper are the file's: a mapped file may have been truncated. */
+/* Whether n bytes copied from the window are valid: the file of a mapped window may have been truncated. */
 static bool is_copy_valid(struct asf_cios *c, const char *p, size_t n) {
     return asf__likely(!c->mapped) || !c->ops->lost || c->ops->lost(c, c->buffer, p, n) == 0;
 }
 
 /* Moves the unread bytes, pushed-back ones first, to the front of a buffer that has room for `want` bytes
- * and no regions: the current one or a new one.  0 or -errno. */
+ * and no regions: the current one or a new one.  Returns 0 or -errno. */
 static int move_unread_to_front(struct asf_cios *c, size_t want) {
     size_t front = asf__avail(c), have = asf__unread(c);
     struct asf_buffer *b = c->buffer, *old = b;
@@ -92,8 +92,8 @@ static int move_unread_to_front(struct asf_cios *c, size_t want) {
     return 0;
 }
 
-/* Limits a large `want` to what the file has, so that no memory is allocated for more.  A length of 0 is not
- * believed: files of /proc have it, and are not empty. */
+/* Limits a large `want` to the rest of the file, so that no memory is allocated beyond it.  A length of 0 is
+ * ignored: files of /proc have it, and are not empty. */
 static size_t within_file(struct asf_cios *c, size_t want) {
     enum { MUCH = 1 << 20 };
     off64_t length = want > MUCH && c->ops->length ? c->ops->length(c) : 0;
@@ -131,8 +131,8 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
         size_t room = (size_t)(c->buf_end - c->read_end), missing = want - asf__avail(c);
         ssize_t r = get_from_module(c, c->read_end, c->flags & ASF_UNBUFFERED ? missing : room);
         if (r <= 0 && asf__avail(c) > 0) {
-            /* The end of a regular file is not noted, since the next read meets it again.  At a terminal the
-             * user would have to type it twice. */
+            /* The end of a regular file need not be recorded, since the next read meets it again.  At a
+             * terminal the user would have to type it twice. */
             c->stopped = r < 0 ? (int)r : c->kind != ASF_REGULAR;
             break;
         }
@@ -180,7 +180,8 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n) {
     return get_from_module(c, p, n);
 }
 
-/* Keeps the buffer as a region does, so that several threads can copy from one stream at the same time. */
+/* Counts a reference to the buffer, as a region does, so that several threads can copy from one stream at
+ * the same time. */
 static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
     struct asf_buffer *b = c->buffer;
     const char *from = c->read_ptr;
@@ -194,9 +195,9 @@ static void copy_unlocked(struct asf_cios *c, char *p, size_t n) {
     asf__release_buffer(c, b);
 }
 
-/* Copies n bytes from the window.  `last`: the call wants no more; else the lock is kept, so that no other
- * thread takes the bytes that follow.  Returns n, or 0 if the file was truncated during the copy: the window
- * is mapped anew. */
+/* Copies n bytes from the window.  `last`: the call wants no more; otherwise the lock is kept, so that no
+ * other thread takes the bytes that follow.  Returns n; or 0 if the file was truncated during the copy:
+ * the window is then mapped anew. */
 static size_t take_window(struct asf_cios *c, char *p, size_t n, bool last, int *error) {
     bool unlocked = last && n >= UNLOCKED_COPY && !c->mapped && c->use == ASF_LOCKED &&
                     !__libc_single_threaded && !(c->flags & ASF_IN_BACKUP) && asf__lock_is_held_once(&c->lk);
@@ -219,17 +220,18 @@ static inline size_t own_size(const struct asf_cios *c) {
     return asf__unlikely(c->bulk.own) ? c->block : (size_t)(c->buf_end - c->buf_base);
 }
 
-/* Whether n bytes go straight to the caller's memory: a whole buffer or more, unless the module has a window
- * of its own or reads by whole buffers (a program's callbacks).  A bulk stream on a file reads more by way of
- * its large buffer; after the file's end has been met, that would not read on, as in glibc.  From a pipe it
- * would take more than the call asks for. */
+/* Whether n bytes go straight to the caller's memory: at least a whole buffer, unless the module has
+ * memory of its own or reads by whole buffers (a program's callbacks).  A bulk stream on a file reads
+ * fewer than ASF_STRAIGHT bytes through its large buffer.  It does so neither after the end of the file,
+ * where glibc's straight read continues and a fill would not, nor from a pipe, where a fill would take
+ * more than the call asks for. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
     const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE && !asf__has_ended(c);
     return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
            n >= (asf__unlikely(bulk) ? ASF_STRAIGHT : own_size(c));
 }
 
-/* Whether n bytes would go straight, if they did not come by way of the large buffer. */
+/* Whether n bytes would bypass the stream's own buffer if it were not bulk. */
 static bool passes_own_buffer(const struct asf_cios *c, size_t n) {
     return c->bulk.state == ASF_BULK && n % c->block == 0;
 }
@@ -244,7 +246,7 @@ static inline ssize_t take_straight(struct asf_cios *c, char *p, size_t n) {
     return r;
 }
 
-/* Whether a read of n bytes goes on into the buffer. */
+/* Whether one call of the module can read n bytes and fill the buffer (ASF_READS_ON). */
 static bool reads_on(const struct asf_cios *c, size_t n) {
     if (asf__likely(!(c->flags2 & ASF_READS_ON)) || n <= 1 || c->flags & ASF_UNBUFFERED ||
         c->bulk.state == ASF_BULK)
@@ -252,7 +254,7 @@ static bool reads_on(const struct asf_cios *c, size_t n) {
     return c->ops->get_on && !c->stopped && c->buffer && !c->buffer->refs && !c->buffer->release;
 }
 
-/* Reads all but the last of n bytes to the caller's memory, and what follows to the buffer. */
+/* Reads all but the last of n bytes to the caller's memory, and the bytes that follow to the buffer. */
 static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
     const size_t size = (size_t)(c->buf_end - c->buf_base);
     asf__empty_windows(c);
@@ -295,7 +297,7 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
         bool on = reads_on(c, left), straight = on || goes_straight(c, left);
         bool ended = (!straight || c->flags2 & ASF_READS_ON) && asf__has_ended(c);
         if ((on || !(straight || passes_own_buffer(c, left))) && c->orientation == 0)
-            c->orientation = -1; /* its buffer holds bytes now */
+            c->orientation = -1; /* the buffer holds bytes now */
         ssize_t r = ended      ? 0
                     : on       ? take_and_read_on(c, p + done, left)
                     : straight ? take_straight(c, p + done, left)

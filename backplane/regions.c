@@ -10,8 +10,8 @@
 
 /* --- salloc -------------------------------------------------------------------------- */
 
-/* Whether output is put as soon as its region is given back: a person or a peer waits for a line-buffered or
- * unbuffered stream.  sfree in line cannot do that, so the region goes into the table. */
+/* Whether output is put as soon as its region is given back: a person or a peer waits for a line-buffered
+ * or unbuffered stream.  The inline sfree cannot put, so the region goes into the table. */
 static bool is_put_at_once(const struct asf_cios *c) {
     return asf__is_putting(c) && c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED);
 }
@@ -39,7 +39,8 @@ void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n) {
     return grant(c, pointer, &length, n); /* does not fail: asf__take_back has freed the table entry */
 }
 
-/* Regions cannot point into the backup: asf__fill_buffer copies pushed-back bytes to a plain buffer. */
+/* Fills the window.  Regions cannot point into the backup: asf__fill_buffer copies pushed-back bytes to a
+ * plain buffer. */
 static ssize_t fill_for_region(struct asf_cios *c, size_t want) {
     bool pushed_back = c->flags & ASF_IN_BACKUP && asf__avail(c) > 0;
     return pushed_back ? asf__fill_buffer(c, want) : asf__fill(c, want);
@@ -99,7 +100,7 @@ static int end_region(struct asf_cios *c, struct asf_buffer *b, struct asf_regio
     return rc == -EBUSY ? 0 : rc;
 }
 
-/* Gives back a region of detached output, by `give`: asf__sfree_slow or asf__abandon. */
+/* Gives back a region of detached output, by the function `give`: asf__sfree_slow or asf__abandon. */
 static int end_detached_region(struct asf_cios *c, char *p, int (*give)(struct asf_cios *, char *)) {
     for (struct asf_cios *d = c->detached; d; d = d->next) {
         int rc = give(d, p);
@@ -127,8 +128,8 @@ static bool is_in(const struct asf_buffer *list, const struct asf_buffer *b) {
     return list;
 }
 
-/* On a memory stream (open_memstream) the program sees the buffer itself: the region is only freed, and its
- * bytes stay. */
+/* Abandons a region.  On a memory stream (open_memstream) the program sees the buffer itself: the region
+ * is only freed, and its bytes stay in the stream. */
 int asf__abandon(struct asf_cios *c, char *p) {
     struct asf_region *r = NULL;
     struct asf_buffer *b = find_buffer_of(c, p, &r);
@@ -153,7 +154,8 @@ static void abandon_in(struct asf_cios *c, struct asf_buffer *b) {
     }
 }
 
-/* Their memory stays. */
+/* Marks all output regions as abandoned.  Their memory is not freed: other threads may use it until the
+ * process ends. */
 static void abandon_all(struct asf_cios *c) {
     for (struct asf_cios *d = c->detached; d; d = d->next)
         abandon_all(d);

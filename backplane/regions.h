@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * regions.h - salloc and sfree on the current buffer, inline: Figure 4 of the paper; and the
- * table of a buffer's regions.
+ * regions.h - salloc and sfree on the current buffer, inline: Figure 4 of the paper; and the table of a
+ * buffer's regions.
  *
- * One region at a time costs a pointer and a count (<asf/inline.h>).  Two or more are in the table of
- * their buffer.
+ * A single region costs a pointer and a count (<asf/inline.h>).  Two or more are in the table of their
+ * buffer.
  * Lock: held.
  */
 #ifndef ASF_BACKPLANE_REGIONS_H
@@ -14,15 +14,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* asf__salloc_slow, asf__sfree_slow: calls that the current buffer cannot serve. */
+/* asf__salloc_slow, asf__sfree_slow: serve calls that the inline forms cannot serve. */
 void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 int asf__sfree_slow(struct asf_cios *c, char *p);
-/* asf__abandon: give a region back without its bytes: those of output are not put.  -EINVAL: p is no region.
- * asf__put_without_regions: at exit: abandon all regions of output, and put the rest. */
+/* asf__abandon: give a region back without its bytes: those of an output region are not put.
+ * returns  0; -EINVAL: no region begins at p; -ENOMEM.
+ * asf__put_without_regions: abandon all regions of output at exit, and put the rest. */
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__put_without_regions(struct asf_cios *c);
-/* asf__flush_queue: put queued output up to the first region that is kept (write.c).  -EBUSY: there is one.
- */
+/* asf__flush_queue: put queued output up to the first kept region (write.c).  returns  0; -EBUSY: it met
+ * one. */
 int asf__flush_queue(struct asf_cios *c);
 
 /* asf__grant_again: hand out the latest region again, at another length, after asf__take_back. */
@@ -30,13 +31,13 @@ void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
 /* --- the table (table.c) --- */
 
-/* asf__table_last: enter the region of `last` in the table, which is empty and has room for it.
+/* asf__table_last: move the region of `last` to the table.
  * asf__first_region: returns the first entry that was not freed, or NULL.
- * asf__latest: returns the entry of the region at p if it was allocated last and ends at the stream's offset;
- * else NULL.
- * asf__take_back: take the latest region back, before asf__grant_again.
+ * asf__latest: returns the entry of the region at p if that was allocated last and ends at the stream's
+ * offset; else NULL.
+ * asf__take_back: free the latest region's entry, before asf__grant_again.
  * asf__reserve_region: make room for one entry.  returns  false: there is no memory.
- * asf__insert_region: enter n bytes at p; there is room.
+ * asf__insert_region: enter n bytes at p; the table has room.
  * asf__find_region: returns the kept region at p, of n bytes or ASF_ANY_LENGTH, or NULL.
  * asf__set_region_state: free or abandon a kept region.
  * asf__regions_of: returns the entries, of which first..end-1 are in use. */
@@ -50,16 +51,16 @@ void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
 struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
 void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
 struct asf_region *asf__regions_of(struct asf_buffer *b);
-/* asf__await_regions: wait until a region is freed; return at once if one was freed since the caller read
- * `turns` from c->turns.  lock: none.
+/* asf__await_regions: wait until a region is freed; return at once if c->turns is no longer `turns`, the
+ * value that the caller has read: a region was freed since.  lock: none.
  * asf__wake_waiting: wake the threads in asf__await_regions. */
 void asf__await_regions(struct asf_cios *c, unsigned turns);
 void asf__wake_waiting(struct asf_cios *c);
 
-/* asf__hand_out_apart: make the first n bytes of buffer b a region; b is freed with it. */
+/* asf__hand_out_apart: make the first n bytes of buffer b a region; b is freed when the region is. */
 void asf__hand_out_apart(struct asf_cios *c, struct asf_buffer *b, size_t n);
 
-/* asf__no_region: the result of a failed salloc: NULL, and the error in *length. */
+/* asf__no_region: make the result of a failed salloc: NULL, and the error in *length. */
 static inline void *asf__no_region(ssize_t *length, ssize_t code) {
     *length = code;
     return NULL;

@@ -29,7 +29,8 @@ void asf__tell_bulk(const struct asf_cios *c) {
         asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), "bulk from here on");
 }
 
-/* Finds the path of a descriptor.  Returns false if the kernel's name for it is no path ("pipe:[...]"). */
+/* Finds the path of a descriptor.  Returns false if the kernel's name for it is not a path
+ * ("pipe:[...]"). */
 static bool find_path(int fd, char *path, size_t size) {
     char link[32] = "/proc/self/fd/";
     char *end = link + strlen(link) + asf__count_digits((uint64_t)fd);
@@ -50,7 +51,7 @@ void asf__forget_counts(struct asf_cios *c) {
     s->spared = 0;
 }
 
-/* At exit another thread may write meanwhile. */
+/* Reads the stream without its lock at exit, while another thread may write. */
 ASF_RACY void asf__report(struct asf_cios *c) {
     if (!asf__counting)
         return;

@@ -2,7 +2,7 @@
  *
  * seek.c - tell a stream's offset, and seek: within the current buffer if the target is in it; else to the
  * target's block, which is read so that the next seeks find their targets in the buffer.  A stream with
- * ASF_SEEKS_ANEW does neither, and asks for the descriptor's offset each time.
+ * ASF_SEEKS_ANEW always seeks by the module, reads no block, and asks for the descriptor's offset each time.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -28,8 +28,8 @@ static off64_t seek_below(struct asf_cios *c, off64_t offset, int whence) {
     return at;
 }
 
-/* Moves read_ptr if the target is in the window.  The descriptor is set to read_end all the same, unless it
- * is known to be there: another process may have moved it. */
+/* Moves read_ptr if the target is in the window.  Sets the descriptor to read_end, unless it is known to be
+ * there: another process may have moved it. */
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
     off64_t start = c->offset - (c->read_end - c->buf_base);
     if (c->offset < 0 || !c->read_base || target < start || target >= c->offset)
@@ -41,11 +41,11 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
     return true;
 }
 
-/* Seeks to the target's block and reads it: up to the target if `exact` (the windows were empty), else whole.
- * If the offset is an address, and negative, only the descriptor is set, as in glibc. */
+/* Seeks to the target's block and reads it: up to the target if `exact` (the windows were empty), else
+ * whole.  A negative offset is an address (/proc/PID/mem): then only the descriptor is set, as in glibc. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
-    if (into > size) /* the size is no power of two */
+    if (into > size) /* the size is not a power of two */
         start = target, into = 0;
     off64_t at = c->ops->seek(c, start, SEEK_SET);
     if (at < 0)
@@ -55,7 +55,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
         if (c->buffer->refs || c->buffer->release)
             return seek_below(c, target, SEEK_SET);
         enum asf_use was = asf__begin_system_call(c);
-        int before = asf__forbid_cancellation(); /* else the descriptor would move without the window */
+        int before = asf__forbid_cancellation(); /* a thread cancelled in `get` would leave the descriptor
+                                                    moved and the window not */
         n = c->ops->get(c, c->buf_base, (size_t)(exact ? into : size));
         asf__permit_cancellation(before);
         asf__end_system_call(c, was);
@@ -82,9 +83,9 @@ static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
     return onwards && *offset < 0 ? -EINVAL : 0;
 }
 
-/* Drops bytes that ungetc pushed back.  A relative offset counts from before these bytes, unless the stream
- * has neither an orientation nor a buffer.  Returns whether the windows are empty by glibc's test, which a
- * byte stream makes after the drop, any other stream before it. */
+/* Drops bytes that ungetc pushed back.  A relative offset counts from before these bytes, unless the
+ * stream has neither an orientation nor a buffer.  Returns whether the windows are empty.  As in glibc, a
+ * byte stream tests this after the drop, any other stream before it. */
 static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     bool counts = c->orientation < 0 || c->buffer;
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
@@ -96,8 +97,8 @@ static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     return empty;
 }
 
-/* Seeks by the module even if the target is in the window: the next bytes are the file's of that moment.  A
- * seek that fails leaves what was read, and what was pushed back. */
+/* Seeks by the module even if the target is in the window, so that the next bytes are read from the file
+ * then.  A seek that fails leaves the window and pushed-back bytes. */
 static off64_t seek_anew(struct asf_cios *c, off64_t offset, int whence) {
     off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
     if (whence == SEEK_CUR)
@@ -149,7 +150,7 @@ static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = seek_stream(c, offset, whence);
     if (at >= 0)
-        c->stopped = 0; /* the stop was at the old offset */
+        c->stopped = 0; /* the reason applies to the old offset */
     return at;
 }
 
@@ -206,7 +207,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed) {
     int rc = asf__arrive(c);
     if (rc < 0)
         return rc;
-    if (!asf__is_putting(c)) /* else asf__flush_output puts the held output, too */
+    if (!asf__is_putting(c)) /* if putting, asf__flush_output puts the large buffer, too */
         asf__end_bulk(c);
     rc = asf__flush_output(c);
     asf__end_bulk(c);

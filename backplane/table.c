@@ -20,7 +20,7 @@ static unsigned capacity(const struct asf_buffer *b) {
     return b->many ? b->room : sizeof b->few / sizeof *b->few;
 }
 
-/* Drops the freed regions at either end of the table; an empty table begins anew. */
+/* Drops the freed regions at either end of the table. */
 static void trim_table(struct asf_buffer *b) {
     const struct asf_region *t = asf__regions_of(b);
     while (b->first < b->end && t[b->first].state == ASF_FREED)
@@ -61,7 +61,7 @@ bool asf__reserve_region(struct asf_buffer *b) {
     return true;
 }
 
-/* Inserts the region in the order of addresses: at the end, unless the program has gone back in its input. */
+/* Inserts the region in address order: at the end, unless the program has moved back in its input. */
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n) {
     struct asf_region *t = asf__regions_of(b);
     unsigned i = b->end++;
@@ -74,7 +74,7 @@ void asf__insert_region(struct asf_buffer *b, char *p, size_t n) {
 struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n) {
     struct asf_region *t = asf__regions_of(b);
     unsigned low = b->first, high = b->end;
-    if (low < high && t[low].p == p) /* most are given back in order */
+    if (low < high && t[low].p == p) /* most regions are given back in order */
         high = low;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -89,7 +89,8 @@ struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t 
     return NULL;
 }
 
-/* Needs no memory: the table has at most abandoned regions, and asf__abandon has reserved one more entry. */
+/* Moves the region of `last` to the table.  This needs no memory: all other entries are abandoned
+ * regions, and asf__abandon has reserved one more entry. */
 void asf__table_last(struct asf_cios *c) {
     struct asf_buffer *b = c->buffer;
     if (!c->last)

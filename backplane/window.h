@@ -24,27 +24,30 @@ static inline __attribute__((always_inline)) bool asf__is_putting(const struct a
     return (c->flags & ASF_PUTTING) != 0;
 }
 
-/* The end of the file was met; C requires that it stays so. */
+/* Whether reads return the end of the file without trying, as C requires once it was met.  A stream with
+ * ASF_FOLLOWS tries again. */
 static inline bool asf__has_ended(const struct asf_cios *c) {
     return c->flags & ASF_EOF && !(c->flags2 & ASF_FOLLOWS);
 }
 
-/* The unread bytes of the read window. */
+/* Returns the number of unread bytes in the read window. */
 static inline size_t asf__avail(const struct asf_cios *c) {
     return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;
 }
 
-/* The same; while the read window is the backup, the unread bytes of the window proper count, too. */
+/* The same; while the read window is the backup, the unread bytes saved in save_base..save_end count,
+ * too. */
 static inline size_t asf__unread(const struct asf_cios *c) {
     return asf__avail(c) + (c->flags & ASF_IN_BACKUP ? (size_t)(c->save_end - c->save_base) : 0);
 }
 
-/* The room in the write window; none where each byte is looked at (line buffered, unbuffered, wide). */
+/* Returns the room in the write window: 0 where each byte must be checked (line buffered, unbuffered,
+ * wide). */
 static inline size_t asf__room(const struct asf_cios *c) {
     return c->write_end > c->write_ptr ? (size_t)(c->write_end - c->write_ptr) : 0;
 }
 
-/* The room in the current buffer after the write pointer. */
+/* Returns the room in the current buffer after the write pointer. */
 static inline size_t asf__room_in_buffer(const struct asf_cios *c) {
     return asf__is_putting(c) && c->write_ptr ? (size_t)(c->buf_end - c->write_ptr) : 0;
 }
@@ -53,7 +56,7 @@ static inline __attribute__((always_inline)) size_t asf__pending(const struct as
     return (size_t)(c->write_ptr - c->write_base);
 }
 
-/* Whether the window may be used without the lock: the process has one thread. */
+/* Whether the window may be used without the lock, because the process has one thread. */
 static inline bool asf__alone(void) {
     return asf__likely(__libc_single_threaded && !asf__counting);
 }
@@ -64,7 +67,7 @@ static inline void asf__set_read(struct asf_cios *c, char *base, char *p, char *
     c->read_end = end;
 }
 
-/* No room: the next byte goes to asf__overflow. */
+/* Empties the write window: the next byte goes to asf__overflow. */
 static inline void asf__set_write(struct asf_cios *c, char *p) {
     c->write_base = c->write_ptr = c->write_end = p;
 }
@@ -75,8 +78,8 @@ static inline void asf__empty_windows(struct asf_cios *c) {
     asf__set_write(c, c->buf_base);
 }
 
-/* Sets the write window to the room after the write pointer, if bytes may be stored without a check.  That of
- * a bulk stream, whose buffer is empty, ends after one block. */
+/* Sets the write window to the room after the write pointer, if bytes may be stored without a check.  The
+ * window of a bulk stream, whose buffer is empty, ends after one block. */
 static inline void asf__show_room(struct asf_cios *c) {
     bool hidden = c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) || c->orientation > 0;
     c->write_end = hidden                                     ? c->write_ptr
@@ -90,14 +93,14 @@ static inline int asf__trim(struct asf_cios *c) {
 }
 
 /* If a positional call has moved the stream, sets the window and the descriptor to its offset.  After an
- * error nothing may be read or written. */
+ * error the caller must not read or write. */
 static inline int asf__arrive(struct asf_cios *c) {
     return asf__unlikely(c->gate & ASF_MOVED) ? c->ops->arrive(c) : 0;
 }
 
-/* Whether the descriptor may be asked for its kind.  glibc asks when it makes a buffer; where it makes none,
- * a seccomp filter may forbid the call.  Late, it is asked when there is much input, for which the stream may
- * become bulk. */
+/* Whether attach may call fstat.  glibc calls it when it makes a buffer; where it makes none, a seccomp
+ * filter may forbid the call.  With ASF_LOOKS_LATE, attach waits until MUCH input was read, for which the
+ * stream may become bulk. */
 static inline bool asf__may_look_below(const struct asf_cios *c) {
     enum { MUCH = 64 << 10 };
     if (c->flags2 & ASF_LOOKS_LATE)
@@ -112,20 +115,20 @@ static inline void asf__look_below(struct asf_cios *c) {
         c->ops->attach(c);
 }
 
-/* Does asf__look_below and asf__arrive, before a transfer of bytes. */
+/* Calls asf__look_below and asf__arrive before a transfer of bytes. */
 static inline int asf__attach(struct asf_cios *c) {
     asf__look_below(c);
     return asf__arrive(c);
 }
 
-/* Whether the offset of read_end is known.  In /proc/PID/mem an offset is an address, which may be negative.
- */
+/* Whether the offset of read_end is known.  In /proc/PID/mem an offset is an address, which may be
+ * negative. */
 static inline bool asf__knows_offset(const struct asf_cios *c) {
     return !asf__failed(c->offset);
 }
 
-/* Whether no other process or stream can have moved the descriptor's offset; asf__share_offset: one may from
- * now on.  lock: none. */
+/* asf__is_exclusive: whether no other process or stream can have moved the descriptor's offset.  lock: none.
+ * asf__share_offset: another process or stream may move it from now on.  lock: none. */
 static inline bool asf__is_exclusive(const struct asf_cios *c) {
     return __atomic_load_n(&c->exclusive, __ATOMIC_RELAXED);
 }
@@ -134,8 +137,8 @@ static inline void asf__share_offset(struct asf_cios *c) {
         __atomic_store_n(&c->exclusive, false, __ATOMIC_RELAXED);
 }
 
-/* The beginning and end of a call that locks the stream.  A thread that is cancelled in between unlocks the
- * stream, unless the program itself had locked it. */
+/* Begin and end a call that locks the stream.  If the thread is cancelled in between, asf__cancelled
+ * unlocks the stream, unless the program itself had locked it. */
 static inline void asf__begin_call(struct asf_cios *c) {
     asf__lock(&c->lk);
     asf__check(c);
@@ -144,13 +147,13 @@ static inline void asf__begin_call(struct asf_cios *c) {
 
 static inline void asf__end_call(struct asf_cios *c) {
     asf__check(c);
-    c->use = ASF_OUTSIDE; /* a call that was left by longjmp did not say so */
+    c->use = ASF_OUTSIDE; /* a longjmp out of an earlier call has skipped this */
     asf__unlock(&c->lk);
 }
 
-/* The number of bulk streams; atomic.
- *  * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer or
- * a seek (bulk.c). */
+/* asf__bulk_streams: the number of bulk streams; atomic.
+ * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer
+ * or a seek (bulk.c). */
 extern unsigned asf__bulk_streams;
 void asf__publish_others_slow(const struct asf_cios *c);
 static inline void asf__publish_others(const struct asf_cios *c) {
@@ -158,8 +161,8 @@ static inline void asf__publish_others(const struct asf_cios *c) {
         asf__publish_others_slow(c);
 }
 
-/* Calls of these two enclose a module's call that may wait.  They record whether asf__cancelled must unlock
- * the stream if the thread is cancelled in it.  Exit does not touch the stream meanwhile. */
+/* Enclose a module's call that may wait.  They record whether asf__cancelled must unlock the stream if
+ * the thread is cancelled in the call.  Exit does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;

@@ -11,8 +11,8 @@
 
 #include "lib/sys/cleanup.h"
 
-/* If the stream cannot seek, output does not overwrite the unread input: moves it to c->unread until output
- * ends. */
+/* Moves unread input of a stream that cannot seek to c->unread until output ends, so that output does not
+ * overwrite it. */
 static int keep_unread(struct asf_cios *c) {
     size_t n = asf__avail(c);
     if (c->ops->seek || n == 0)
@@ -27,7 +27,8 @@ static int keep_unread(struct asf_cios *c) {
     return 0;
 }
 
-/* Moves the descriptor back over unread input.  Output gets a new buffer, or the module's own. */
+/* Moves the descriptor back over unread input, and drops it.  Output gets a new buffer, or the module's
+ * own. */
 static int give_up_input(struct asf_cios *c) {
     off64_t unread = (off64_t)asf__avail(c), at = 0;
     if (unread > 0)
@@ -45,7 +46,7 @@ static int give_up_input(struct asf_cios *c) {
     return b ? 0 : -ENOMEM;
 }
 
-/* Output begins at read_ptr, in the same buffer.  The descriptor moves back there when the first byte is
+/* Begins output at read_ptr, in the same buffer.  The descriptor moves back there when the first byte is
  * put (asf__go_to_output). */
 int asf__to_write(struct asf_cios *c) {
     if (c->flags & ASF_NO_WRITES) {
@@ -55,7 +56,7 @@ int asf__to_write(struct asf_cios *c) {
     if (asf__is_putting(c) && c->write_base && !(c->gate & ASF_MOVED))
         return 0;
     int rc = asf__attach(c);
-    if (rc < 0 || (asf__is_putting(c) && c->write_base)) /* arrived at output */
+    if (rc < 0 || (asf__is_putting(c) && c->write_base)) /* asf__arrive has begun output */
         return rc;
     size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
     asf__free_backup(c);
@@ -63,14 +64,14 @@ int asf__to_write(struct asf_cios *c) {
         asf__allocate(c);
     struct asf_buffer *b = c->buffer;
     rc = keep_unread(c);
-    /* Detached output may yet change bytes that the window shows. */
+    /* Detached output may yet change the bytes of the window in the file. */
     if (rc == 0 && (c->ops->drain || b->refs || b->release || asf__has_detached(c)))
         rc = give_up_input(c);
     if (rc < 0)
         return rc;
     size_t before = (size_t)(c->read_ptr - c->buf_base), over = pushed < before ? pushed : before;
-    /* Output starts before the pushed-back bytes: it overwrites the file's bytes that they stand for. Without
-     * a buffer `over` is 0, and read_ptr is null. */
+    /* Output starts before the pushed-back bytes, and overwrites the bytes of the file in their place.
+     * Without a buffer `over` is 0, and read_ptr is null. */
     if (over > 0)
         c->read_ptr -= over;
     if (c->read_ptr == c->buf_end)
@@ -82,8 +83,8 @@ int asf__to_write(struct asf_cios *c) {
     return 0;
 }
 
-/* Moves the descriptor from read_end to write_base, before the first byte is put.  When appending, the kernel
- * moves it. */
+/* Moves the descriptor from read_end to write_base, before the first byte is put.  When appending, the
+ * kernel moves it. */
 int asf__go_to_output(struct asf_cios *c) {
     if (c->flags & ASF_APPENDING) {
         c->offset = -1;
@@ -136,19 +137,19 @@ static void begin_anew(struct asf_cios *c) {
     asf__show_room(c);
 }
 
-/* Notes that the output before `from` has been put. */
+/* Records that the output before `from` has been put. */
 static void note_put_up_to(struct asf_cios *c, char *from) {
     c->write_base = from;
     asf__set_read(c, from, from, from);
 }
 
-/* Whether the descriptor could not be moved to the offset of the output. */
+/* Whether asf__go_to_output has failed to move the descriptor. */
 static bool is_stuck(const struct asf_cios *c) {
     return c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
 }
 
-/* Moves the descriptor over n bytes of a file that could not be put, so that the next bytes are not put in
- * their place.  On a stream without put_at they are, which POSIX allows. */
+/* Moves the descriptor past n bytes that could not be put to a file, so that the next bytes are not put
+ * in their place.  On a stream without put_at the next bytes take their place, which POSIX allows. */
 static bool pass_over(struct asf_cios *c, size_t n) {
     if (n == 0 || !c->ops->put_at || c->flags & ASF_APPENDING)
         return true;
@@ -158,9 +159,9 @@ static bool pass_over(struct asf_cios *c, size_t n) {
     return at >= 0;
 }
 
-/* Puts n bytes.  Bytes that fail are dropped, which POSIX allows, and the program gets the error once.  They
- * stay pending if the descriptor cannot be moved to their offset or past it.  Returns how many bytes are put
- * or dropped. */
+/* Puts n bytes.  Bytes that fail are dropped, which POSIX allows, and the program gets the error once.
+ * They stay pending if the descriptor cannot be moved to their offset or past it.  Returns how many bytes
+ * are put or dropped. */
 static inline __attribute__((always_inline)) size_t put_or_lose(struct asf_cios *c, const char *p, size_t n,
                                                                 int *error) {
     size_t done = put_to_module(c, p, n, error);
@@ -168,8 +169,8 @@ static inline __attribute__((always_inline)) size_t put_or_lose(struct asf_cios 
     return stays ? done : n;
 }
 
-/* Puts the bytes *from..to of the buffer, without abandoned regions, up to the first region in use; advances
- * *from over them.  -EBUSY: it met a region in use. */
+/* Puts the bytes *from..to of the buffer, without abandoned regions, up to the first region in use;
+ * advances *from over them.  Returns -EBUSY if it met a region in use. */
 static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to) {
     for (;;) {
         struct asf_region *r = asf__first_region(b);
@@ -263,7 +264,7 @@ size_t asf__waiting(const struct asf_cios *c) {
     return n;
 }
 
-/* Whether as many bytes wait for regions as c->bound allows. */
+/* Whether the output that waits for regions has reached c->bound. */
 static bool is_full(struct asf_cios *c) {
     enum { BOUND = 256 << 20 };
     return c->full = asf__waiting(c) >= (c->bound ? c->bound : BOUND);
@@ -287,7 +288,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
     if (in_use || too_small || is_small) {
         larger = asf__buffer_new(want > c->block ? want : c->block);
         if (!larger && (in_use || too_small))
-            return -ENOMEM; /* nothing has changed */
+            return -ENOMEM; /* the stream is unchanged */
     }
     rc = in_use ? asf__go_to_output(c) : pass_block(c);
     if (rc == 0 && !in_use) /* with nothing pending, the descriptor is still at read_end */
@@ -309,10 +310,10 @@ int asf__put_now(struct asf_cios *c) {
     return rc == -EBUSY ? 0 : rc;
 }
 
-/* --- output that is put as a whole (ASF_PUTS_WHOLE) -------------------------------------- */
+/* --- output that is put unsplit (ASF_PUTS_WHOLE) ------------------------------------------ */
 
-/* Whether n bytes overflow the buffer.  They are cut, as on other streams, if the stream has no buffer or its
- * own, or regions in it. */
+/* Whether n bytes overflow the buffer and must be put unsplit.  They are split, as on other streams, if
+ * the stream has no buffer, or memory of the module's own, or regions in its buffer. */
 static bool overflows(struct asf_cios *c, size_t n) {
     if (c->flags & ASF_UNBUFFERED || (c->gate & ASF_MOVED) || asf__to_write(c) < 0)
         return false;
@@ -328,13 +329,13 @@ static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) 
     return n;
 }
 
-/* Whether one call of the module can put what is pending and other memory behind it. */
+/* Whether one call of the module can put the pending output and other memory after it. */
 static bool puts_on(const struct asf_cios *c) {
     return c->ops->put_on && asf__pending(c) > 0 && !c->buffer->end && !c->bulk.own;
 }
 
-/* Puts what is pending and p[0..n), by that call.  As in put_or_lose, bytes that fail are dropped.  returns
- * how many bytes of p were put. */
+/* Puts the pending output and p[0..n) by one call of `put_on`.  As in put_or_lose, bytes that fail are
+ * dropped.  Returns how many bytes of p were put. */
 static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t pending = asf__pending(c), done = put_both(c, c->write_base, pending, p, n, error);
     if (*error == 0 || done > 0 || !is_stuck(c))
@@ -344,8 +345,8 @@ static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *e
     return done > pending ? done - pending : 0;
 }
 
-/* Puts the buffer, and p[0..n) that overflows it: with one call, if the module has such a call.  returns  n;
- * or how many bytes of p were put before an error. */
+/* Puts the buffer, and p[0..n) that overflows it: with one call, if the module has such a call.  Returns
+ * n; or how many bytes of p were put before an error. */
 static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *error) {
     if (puts_on(c))
         return put_window_and(c, p, n, error);
@@ -360,7 +361,7 @@ static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *err
     return done;
 }
 
-/* Appends by way of the buffer: a line-buffered stream line by line, an unbuffered one byte by byte. */
+/* Appends through the buffer: a line-buffered stream line by line, an unbuffered one byte by byte. */
 static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t done = 0;
     while (*error == 0 && done < n) {
@@ -380,8 +381,8 @@ static size_t append_by_copies(struct asf_cios *c, const char *p, size_t n, int 
     return done;
 }
 
-/* Puts whole buffers from the caller's memory; nothing if the module has memory of its own, or pending output
- * has regions.  Returns how many bytes. */
+/* Puts whole buffers from the caller's memory, unless the module has memory of its own or the pending
+ * output has regions.  Returns how many bytes were put. */
 static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t size = (size_t)(c->buf_end - c->buf_base);
     bool leaves_rest = size >= 128 || (c->flags2 & ASF_PUTS_WHOLE && c->flags & ASF_LINE_BUF);
@@ -396,8 +397,8 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     return done;
 }
 
-/* How many of n bytes go into the buffer before it is flushed: to a line-buffered stream all up to the last
- * newline, if there is room for n. */
+/* Returns how many of n bytes go into the buffer before it is flushed: on a line-buffered stream all up
+ * to the last newline, if there is room for n. */
 static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *flush) {
     *flush = false;
     if (!(c->flags & ASF_LINE_BUF) || !asf__is_putting(c))
@@ -408,15 +409,15 @@ static size_t fitting(const struct asf_cios *c, const char *p, size_t n, bool *f
     return end ? (size_t)(end - p) + 1 : room;
 }
 
-/* Appends n bytes after the buffer was put. */
+/* Appends n bytes to an empty buffer. */
 static size_t append_to_empty(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t done = append_straight(c, p, n, error);
     return *error ? done : done + append_by_copies(c, p + done, n - done, error);
 }
 
-/* Appends n bytes to a bulk stream where its own buffer would be full: that would be put, then whole blocks
- * from the caller's memory, and the rest would begin the buffer anew; or all would be put (ASF_PUTS_WHOLE).
- */
+/* Appends n bytes to a bulk stream when its own buffer would be full.  That buffer would be put, then
+ * whole blocks from the caller's memory, and the rest would begin the buffer again; or all would be put
+ * (ASF_PUTS_WHOLE). */
 static size_t append_past_block(struct asf_cios *c, const char *p, size_t n, int *error) {
     size_t rest = c->flags2 & ASF_PUTS_WHOLE ? 0 : n % c->block, done = 0;
     bool straight = n - rest >= ASF_STRAIGHT;
@@ -426,7 +427,7 @@ static size_t append_past_block(struct asf_cios *c, const char *p, size_t n, int
         return c->flags2 & ASF_PUTS_WHOLE ? append_whole(c, p, n, error) : append_to_empty(c, p, n, error);
     if (*error == 0 && straight) {
         done = put_to_module(c, p, n - rest, error);
-        asf__put_large(c); /* the next put ends elsewhere */
+        asf__put_large(c); /* nothing is pending: computes where the next put ends */
     }
     while (*error == 0 && done < n) {
         done += copy_in(c, p + done, n - done, (size_t)(c->buf_end - c->write_ptr));
@@ -438,7 +439,7 @@ static size_t append_past_block(struct asf_cios *c, const char *p, size_t n, int
     return done;
 }
 
-/* Many bytes bypass an empty buffer. */
+/* Appends to a bulk stream.  ASF_STRAIGHT bytes or more bypass an empty buffer. */
 static size_t append_bulk(struct asf_cios *c, const char *p, size_t n, int *error) {
     bool passes = asf__pending(c) == 0 && n >= ASF_STRAIGHT;
     size_t done = passes ? 0 : copy_in(c, p, n, asf__room(c));
@@ -466,7 +467,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
 }
 
 int asf__overflow(struct asf_cios *c, unsigned char byte) {
-    bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* of a line-buffered stream, mostly */
+    bool fits = asf__room_in_buffer(c) > 0 && !(c->gate & ASF_MOVED); /* mostly on line-buffered streams */
     bool bulk = asf__is_bulk_output(c);
     if (asf__unlikely(bulk || (!fits && c->flags2 & ASF_PUTS_WHOLE && overflows(c, 1)))) {
         int error = 0;
