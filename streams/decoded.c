@@ -4,9 +4,9 @@
  *
  * The program's thread and a worker share a ring of input regions and a ring of decoded blocks.  The
  * program's thread reads the stream below and takes decoded blocks.  It also decodes, until the first block
- * is full; then a worker thread is started to decode.  The worker waits for nothing but the program's thread,
- * so signals, cancellation and read errors come where the program expects them.  A decoded block becomes the
- * stream's current buffer without a copy.
+ * is full; then a worker thread is started to decode.  The worker waits only for the program's thread and
+ * never reads, so signals, cancellation and read errors reach the program's thread.  A decoded block becomes
+ * the stream's current buffer without a copy.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,23 +21,23 @@
 #include "lib/sys/syscalls.h"
 #include "streams/decode.h"
 
-/* Bytes and counts: all blocks and regions together fit into the second-level cache. */
+/* Bytes and counts.  All blocks and regions together fit into the second-level cache. */
 enum { BLOCK = 256 << 10, REGION = 64 << 10, BLOCKS = 4, REGIONS = 8, SPARE_BLOCKS = 3 };
 
 struct decoded {
     const struct asf_decoder *decoder;
     void *state;
     struct asf_cios *below;
-    bool owned; /* `below` is closed with this stream: it does not share the descriptor */
+    bool owned; /* closing this stream closes `below`, which does not share the descriptor */
 
-    pthread_mutex_t lock;          /* of the members below; rank: after the streams' locks */
+    pthread_mutex_t lock;          /* guards the members below; rank: after the streams' locks */
     pthread_cond_t to_do, is_done; /* the worker waits for to_do, the program's thread for is_done */
     struct {
         char *p;        /* the region, from salloc */
-        size_t n, used; /* its length, and how much of it is decoded */
+        size_t n, used; /* the length of the region, and how much of it is decoded */
     } in[REGIONS];
     unsigned in_added, in_decoded,
-        in_freed; /* counts of regions; a region's place is its count modulo REGIONS */
+        in_freed; /* counts of regions; count modulo REGIONS is a region's index in `in` */
     bool ended_below;
     struct asf_buffer *out[BLOCKS]; /* blocks for the program; their bytes are from..to */
     unsigned out_ready, out_taken;
@@ -49,12 +49,12 @@ struct decoded {
     bool ended;
     int failed; /* an error to report after the blocks: -errno */
 
-    bool started, never; /* a worker was started; none can be */
-    bool stop;           /* the worker shall end */
+    bool started, never; /* a worker was started; none can be started */
+    bool stop;           /* tells the worker to end */
     pthread_t worker;
     int failed_below; /* an error of reading below, to report after the blocks: -errno */
     pid_t process;
-    struct asf_buffer *rest; /* a block that is copied out in parts: from..to is left */
+    struct asf_buffer *rest; /* a block that is copied out in parts: from..to has not been copied */
 };
 
 /* --- blocks -------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static pid_t this_process(void) {
     return (pid_t)asf__raw_syscall(SYS_getpid, 0, 0, 0, 0);
 }
 
-/* Whether this is the child of a fork, which does not have the worker. */
+/* Whether this process is a child of a fork, in which the worker does not exist. */
 static bool is_orphan(const struct decoded *d) {
     return d->started && d->process != this_process();
 }
@@ -106,7 +106,7 @@ static void show_block(struct decoded *d) {
     }
 }
 
-/* --- decoding: by the worker, or the program's thread ------------------------------------------- */
+/* --- decoding, by the worker or the program's thread --------------------------------------------- */
 
 static bool has_input(const struct decoded *d) {
     return d->in_decoded != d->in_added;
@@ -117,8 +117,8 @@ static bool can_decode(const struct decoded *d) {
            (has_input(d) || d->pending || d->ended_below);
 }
 
-/* Sets `pending` and `ended` after a call of the decoder, whose arguments were `was` and are `now`.
- * Returns 0 or an error. */
+/* Sets `pending` and `ended` after a call of the decoder.  was, now: the call's arguments before and
+ * after it.  Returns 0 or an error. */
 static int judge(struct decoded *d, const struct asf_decoding *now, const struct asf_decoding *was, int rc) {
     d->pending = now->out_size == 0;
     if (rc < 0)
@@ -157,7 +157,7 @@ static void decode_once(struct decoded *d) {
         d->in_decoded += now.in_size == 0;
     }
     d->failed = judge(d, &now, &was, rc);
-    /* A block that is not full is handed over if the next bytes may have to be waited for. */
+    /* Pass on a block that is not full if no further input is at hand to fill it. */
     if (d->failed || d->ended || d->pending || !has_input(d))
         show_block(d);
 }
@@ -177,7 +177,8 @@ static void *run_worker(void *arg) {
     return NULL;
 }
 
-/* Creates the worker.  If that fails, or there is one processor, the program's thread continues to decode. */
+/* Creates the worker.  If that fails, or there is one processor, the program's thread continues to
+ * decode. */
 static void start_worker(struct decoded *d) {
     uint64_t mask = asf__hold_signals();
     d->never = asf__processors() == 1 || pthread_create(&d->worker, NULL, run_worker, d) != 0;
@@ -185,7 +186,7 @@ static void start_worker(struct decoded *d) {
     asf__release_signals(mask);
 }
 
-/* --- the program's side ---------------------------------------------------------------------- */
+/* --- calls of the program's thread ----------------------------------------------------------- */
 
 static ssize_t region_of(struct asf_cios *below, char **p) {
     ssize_t n = REGION;
@@ -204,8 +205,9 @@ static bool is_readable(const struct asf_cios *c) {
     return c->fd >= 0 && asf__raw_syscall(SYS_ppoll, (long)&ready, 1, (long)&now, 0) > 0;
 }
 
-/* Whether to read the stream below now: if nothing is decoded and nothing is left to decode; and with a
- * worker also if it is a regular file, as far ahead as there is room, or if it has bytes at hand. */
+/* Whether to read the stream below now.  Without a worker, only if no decoded bytes and no input are
+ * left.  With a worker also if the stream below is a regular file, as far ahead as there is room, or if a
+ * read would not wait. */
 static bool may_read(struct decoded *d) {
     if (d->ended_below || d->failed_below || d->failed || d->in_added - d->in_freed == REGIONS)
         return false;
@@ -215,8 +217,8 @@ static bool may_read(struct decoded *d) {
     return d->below->kind == ASF_REGULAR || asf__avail(d->below) > 0 || is_readable(d->below);
 }
 
-/* Frees the regions that are decoded.  If the file was truncated under one, the stream fails after the
- * bytes decoded so far. */
+/* Frees the input regions that are decoded.  If the file was truncated under one, the stream fails after
+ * the bytes decoded so far. */
 static void free_regions(struct decoded *d) {
     for (; d->in_freed != d->in_decoded; d->in_freed++) {
         asf__lock(&d->below->lk);
@@ -227,8 +229,8 @@ static void free_regions(struct decoded *d) {
     }
 }
 
-/* Reads a region of the stream below.  Lock: held, and released meanwhile, when this thread may be
- * cancelled. */
+/* Reads a region of the stream below.  Lock: held, and released meanwhile; the thread may be cancelled
+ * then. */
 static void read_on(struct asf_cios *c, struct decoded *d) {
     char *p = NULL;
     pthread_mutex_unlock(&d->lock);
@@ -246,7 +248,7 @@ static void read_on(struct asf_cios *c, struct decoded *d) {
     }
 }
 
-/* Waits for the worker.  This is no cancellation point. */
+/* Waits for the worker.  This is not a cancellation point. */
 static void wait_for_worker(struct decoded *d) {
     int before = asf__forbid_cancellation();
     pthread_cond_signal(&d->to_do);
@@ -268,7 +270,7 @@ static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buff
         }
         if (d->failed || d->ended)
             return d->failed;
-        if (!d->busy && !can_decode(d)) { /* reported once: the program may read on */
+        if (!d->busy && !can_decode(d)) { /* the error is returned once: the program may retry */
             int rc = d->failed_below;
             d->failed_below = 0;
             return rc;
@@ -282,8 +284,9 @@ static ssize_t take_block(struct asf_cios *c, struct decoded *d, struct asf_buff
     }
 }
 
-/* The child of a fork has a copy of everything but the worker.  Without a worker the child decodes on, and
- * releases the lock of the stream below, which a thread of its parent may have held. */
+/* Adapts the state in the child of a fork, which has everything but the worker.  Without a worker the
+ * child continues to decode, and releases the lock of the stream below, which a thread of its parent may
+ * have held. */
 static int follow_fork(struct decoded *d) {
     pid_t now = this_process();
     if (d->process == now)
@@ -295,7 +298,8 @@ static int follow_fork(struct decoded *d) {
     return 0;
 }
 
-/* Makes `rest` the next decoded block, unless it is one.  Returns its bytes; 0 at the end; or an error. */
+/* Makes `rest` the next decoded block, unless one is left.  Returns its unread bytes; 0 at the end; or an
+ * error. */
 static ssize_t next_rest(struct asf_cios *c, struct decoded *d) {
     if (d->rest)
         return d->rest->to - d->rest->from;
@@ -329,7 +333,8 @@ static ssize_t decoded_get(struct asf_cios *c, void *buf, size_t n) {
     return (ssize_t)n;
 }
 
-/* If a region spans two blocks, asf__fill_buffer copies both parts into a buffer. */
+/* Fills by a decoded block in place.  If a region spans two blocks, asf__fill_buffer copies both parts
+ * into a buffer. */
 static ssize_t decoded_fill(struct asf_cios *c, size_t want) {
     struct decoded *d = c->data;
     if (asf__avail(c) > 0)
@@ -376,8 +381,8 @@ static int close_below(struct decoded *d) {
 }
 
 static int end_decoding(struct decoded *d) {
-    /* In the child of a fork the worker does not exist.  It may have been interrupted anywhere, so its memory
-     * is not freed. */
+    /* In the child of a fork the worker does not exist.  The fork may have interrupted it anywhere, so
+     * its memory is not freed. */
     if (is_orphan(d))
         return d->owned && d->below->fd >= 0 ? asf__close(d->below->fd) : 0;
     if (d->started)

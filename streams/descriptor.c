@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor.c - the system calls on a stream's descriptor, and the modules that consist of these calls only;
- * the backplane buffers for them.
+ * descriptor.c - the system calls on a stream's descriptor, and the modules that consist only of these
+ * calls; the backplane buffers for them.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -10,8 +10,9 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* A thread may be cancelled in `call`; asf__cancelled then ends the call on the stream.  No thread is
- * cancelled on a stream that was opened with "c", or while libc writes a message of its own to the stream. */
+/* Makes a system call in which the thread may be cancelled; asf__cancelled then ends the call on the
+ * stream.  No thread is cancelled on a stream that was opened with "c", or while libc writes a message of
+ * its own to the stream. */
 #define CANCELLABLE(c, call)                                                                                 \
     (__extension__({                                                                                         \
         ssize_t r_;                                                                                          \
@@ -91,7 +92,7 @@ static bool is_same_file(const struct asf_cios *c) {
     return asf__fstat(c->fd, &st) == 0 && st.st_dev == c->device && st.st_ino == c->inode;
 }
 
-/* Whether the file has before `at` the bytes that were read last. */
+/* Whether the file's bytes before `at` equal the bytes that were read last. */
 static bool has_before(const struct asf_cios *c, off64_t at) {
     char there[512];
     const char *end = c->flags & ASF_IN_BACKUP ? c->save_end : c->read_end;
@@ -100,10 +101,10 @@ static bool has_before(const struct asf_cios *c, off64_t at) {
            memcmp(there, end - n, n) == 0;
 }
 
-/* After fileno or a fork, the program may have moved the descriptor, or put another file in its place, before
- * the stream read on: then the bytes tell. */
+/* After fileno or a fork, the program may have moved the descriptor, or put another file in its place,
+ * before the stream's last read: then the file's bytes are compared. */
 bool asf__fd_in_place(struct asf_cios *c, bool thoroughly) {
-    if (!thoroughly && c->place < 0) /* fdopen does not ask for it */
+    if (!thoroughly && c->place < 0) /* fdopen does not ask for the offset */
         return true;
     off64_t at = asf__lseek(c->fd, 0, SEEK_CUR);
     return (at == c->place && (!thoroughly || is_same_file(c))) || has_before(c, at);
@@ -125,7 +126,7 @@ const struct asf_module asf__file_write = {ASF__DESCRIPTOR_OPS("write")};
 const struct asf_module asf__file_update = {ASF__DESCRIPTOR_OPS("update")};
 const struct asf_module asf__pipe = {ASF__DESCRIPTOR_OPS("pipe")};
 
-/* The module of a regular file that the ASI only writes. */
+/* The module of a regular file on an ASI stream that only writes. */
 const struct asf_module asf__places_write = {
     .name = "write",
     .put = asf__fd_put,
@@ -133,7 +134,7 @@ const struct asf_module asf__places_write = {
     ASF__POSITIONAL_OPS,
 };
 
-/* The module of a socket or terminal that is read and written: input and output have no common offset. */
+/* The module of a socket or terminal that is read and written: input and output do not share an offset. */
 const struct asf_module asf__two_ways = {
     .name = "pipe",
     .get = asf__fd_get,

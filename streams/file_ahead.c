@@ -6,12 +6,12 @@
 #define _GNU_SOURCE
 #include "streams/modules.h"
 
-/* The kernel needs as long for a new page as for copying 30 KB.  A larger buffer gives bytes a tenth
- * faster, so it is used only after SHORT or LONG bytes of a file, where it wins that back. */
+/* A new page takes the kernel as long as copying 30 KB.  A larger buffer delivers bytes a tenth faster,
+ * so it is used only after SHORT or LONG bytes of a file, where it wins the pages' cost back. */
 enum { PAGE = 4096, AHEAD = 64 << 10, SHORT = 1 << 20, LONG = 16 << 20 };
 
-/* Returns the size of the next read.  After a seek that is `data`, which begins with a page and grows
- * fourfold, since another seek may follow soon. */
+/* Returns the size of the next read.  After a seek c->data has the size: one page at first, then fourfold
+ * each time, since another seek may follow soon. */
 static size_t ahead(struct asf_cios *c) {
     size_t last = (size_t)(uintptr_t)c->data;
     if (c->advice == ASF_RANDOM)
@@ -30,7 +30,7 @@ static off64_t ahead_seek(struct asf_cios *c, off64_t offset, int whence) {
     return asf__fd_seek(c, offset, whence);
 }
 
-/* Replaces or enlarges a buffer of the wrong size; without memory for that it stays. */
+/* Replaces or enlarges a buffer of the wrong size; keeps the old one if memory is short. */
 static void fit_buffer(struct asf_cios *c, size_t size) {
     bool small = c->buffer && c->buffer->size < c->block, large = c->buffer && c->buffer->size > 2 * size;
     if ((small || large) && asf__avail(c) == 0)
@@ -54,6 +54,6 @@ const struct asf_module asf__file_ahead = {
     .seek = ahead_seek,
     .fill = ahead_fill,
     ASF__POSITIONAL_OPS,
-    .trim = asf__map_trim, /* for windows that were mapped before this module took over */
+    .trim = asf__map_trim, /* for windows that the map module made before this one took over */
     .lost = asf__map_lost,
 };

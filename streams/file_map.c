@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_map.c - a regular file that is only read, mapped by sliding windows.  They start on 2 MiB boundaries,
- * where large folios are mapped whole.  For the ASI alone: copying from a map gains nothing.
+ * file_map.c - a regular file that is only read, mapped by sliding windows.  The windows start on 2 MiB
+ * boundaries, where large folios are mapped whole.  For the ASI only: copying from a map gains nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@ const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st) {
     if (c->copied || module[0] == 'r' || asf__sys.fstatfs(c->fd, &fs) < 0)
         return NULL;
     if (fs.f_type == TMPFS_MAGIC && st->st_blocks < st->st_size / 512)
-        return NULL; /* a hole in a file on tmpfs becomes memory when it is mapped */
+        return NULL; /* mapping a hole of a tmpfs file allocates memory for it */
     if (module[0] == 'm')
         return "ASF_OPTIONS asks for map";
     const struct asf_fs_costs *here = asf__costs_of((long)fs.f_type);
@@ -111,13 +111,14 @@ static struct asf_buffer *map_new_window(struct asf_cios *c, off64_t at, size_t 
 }
 
 /* Whether each 64 KB of the window costs a page fault.  Reading costs less then: on 64 MB, mapped and
- * read, cut takes 29 and 26 ms of CPU, wc 16 and 14, cmp 19 and 17; on large folios wc -l takes 5 and 7. */
+ * read, cut takes 29 and 26 ms of CPU, wc 16 and 14, cmp 19 and 17.  On large folios wc -l takes 5 and 7. */
 static bool has_small_pages(const struct asf_buffer *b) {
     return b->size >= (size_t)ASF_FAULT_STEP * ASF_FAULTS_MOST && asf__options()->module[0] != 'm' &&
            asf__count_faults(b->base) >= ASF_FAULTS_MOST - 1;
 }
 
-/* The size of a window at `base` that has the `want` bytes from `at` on, or ends where the file ends now. */
+/* Returns the size of a window at `base` that has the `want` bytes from `at` on, or ends at the present
+ * end of the file. */
 static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_size) {
     size_t size = asf__tuned_window(), need = (size_t)(at - base) + want;
     if (need > size)
@@ -126,7 +127,7 @@ static size_t window_size(off64_t base, off64_t at, size_t want, off64_t file_si
     return size < rest ? size : rest;
 }
 
-/* Changes to read() for good, for the reason `why`, and fills the buffer. */
+/* Changes the stream to read() permanently, for the reason `why`, and fills the buffer. */
 static ssize_t fall_back(struct asf_cios *c, size_t want, const char *why) {
     c->ops = &asf__file_ahead;
     c->data = NULL;
@@ -148,8 +149,8 @@ static int find_position(struct asf_cios *c, off64_t *at, off64_t *size) {
     return 0;
 }
 
-/* Makes the window the current buffer, read from `at` on.  The descriptor is set to the window's end, as
- * if the window had been read. */
+/* Makes the window the current buffer, and `at` the read position.  The descriptor is set to the window's
+ * end, as if the window had been read. */
 static ssize_t show_window_from(struct asf_cios *c, struct asf_buffer *b, off64_t at) {
     off64_t base = window_of(b)->at, end = c->ops->seek(c, base + (off64_t)b->size, SEEK_SET);
     if (end < 0) {
@@ -168,7 +169,7 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
     off64_t at, size;
     if (find_position(c, &at, &size) < 0)
         return fall_back(c, want, "the offset cannot be read");
-    if (c->offset >= size) /* at the end: only the unread bytes */
+    if (c->offset >= size) /* at the end: only the unread bytes are left */
         return (ssize_t)asf__avail(c);
     if (c->advice == ASF_RANDOM)
         return fall_back(c, want, "the program reads here and there");
@@ -176,7 +177,7 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
         return fall_back(c, want, "the program asks for copies");
     asf__read_ahead(c);
     off64_t base = at & ~(off64_t)(BOUNDARY - 1);
-    bool first = !c->data; /* `data` says that a window was mapped before */
+    bool first = !c->data; /* `data` is not NULL once a window was mapped */
     c->data = c;
     struct asf_buffer *b = map_new_window(c, base, window_size(base, at, want, size));
     if (!b)
@@ -190,8 +191,8 @@ static ssize_t map_fill(struct asf_cios *c, size_t want) {
 
 /* --- truncation ------------------------------------------------------------------ */
 
-/* Drops the window, and sets the descriptor to the program's position.  Pages that were replaced by zeros
- * stay zero even if the file grows again, so a new window is mapped. */
+/* Drops the window, and sets the descriptor to the stream's offset.  Pages that were replaced by zeros
+ * stay zero even if the file grows again, so the next fill maps a new window. */
 int asf__map_trim(struct asf_cios *c) {
     const struct asf_buffer *b = c->buffer;
     if (c->flags & ASF_IN_BACKUP)
@@ -206,9 +207,8 @@ int asf__map_trim(struct asf_cios *c) {
     return 0;
 }
 
-/* Bytes before the first page that was replaced by zeros are the file's.  If the file is longer again, the
- * page before that is in doubt, too: the file may have ended in it meanwhile, and the rest of it was zero
- * then. */
+/* Bytes before the first replaced page are the file's.  If the file is longer again, the page before that
+ * one is in doubt, too: the file may have ended in it meanwhile, and the rest of the page was zero then. */
 bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end) {
     const char *torn = asf__replaced_from(watch);
     off64_t size = c->ops->length(c), there = size - at;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * file_update.c - a regular file that the ASI reads and writes.  The first read after a write or seek is
- * small, and the next ones grow, so that a program which reads and writes by turns moves few bytes.
+ * small, and the next ones grow, so that a program which alternates reads and writes moves few bytes.
  */
 #define _GNU_SOURCE
 #include "streams/modules.h"
 
 enum { FIRST = 4 << 10, LARGEST = 256 << 10 };
 
-/* The size of the last read; 0 after a write or a seek. */
+/* Returns the size of the last read; 0 after a write or a seek. */
 static size_t last(const struct asf_cios *c) {
     return (size_t)(uintptr_t)c->data;
 }

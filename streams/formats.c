@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * formats.c - recognises compressed input by its first bytes, and loads the library that decodes it.
+ * formats.c - recognize compressed input by its first bytes, and load the library that decodes it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,8 +16,9 @@
 #include "lib/text/format.h"
 #include "streams/decode.h"
 
-/* A program may export names that zlib has, too, as cksum exports crc32: the library must find its own
- * first.  The sanitizers end a process that uses RTLD_DEEPBIND. */
+/* Declared to detect sanitizers, which end a process that uses RTLD_DEEPBIND.  A program may export names
+ * that zlib also has (cksum exports crc32): with RTLD_DEEPBIND the loaded library finds its own names
+ * first. */
 extern void __sanitizer_print_stack_trace(void) __attribute__((weak, visibility("default")));
 #ifndef RTLD_DEEPBIND
 #define RTLD_DEEPBIND 0
@@ -27,8 +28,8 @@ static int binding(void) {
 }
 
 #ifdef ASF_STATIC
-/* A static program without an interpreter cannot load libraries.  dlopen is found by dlsym, since the
- * linker would warn of its name. */
+/* dlsym is weak, since a static program without an interpreter cannot load libraries.  dlopen is found by
+ * dlsym: the linker would warn of a reference to dlopen. */
 #pragma weak dlsym
 #pragma weak dladdr
 static bool can_load(void) {
@@ -54,18 +55,18 @@ enum { MAGIC_BYTES = 6 }; /* the length of the longest magic number */
 static const char names[][8] = {
     [FORMAT_ZSTD] = "zstd", [FORMAT_GZIP] = "gzip", [FORMAT_LZ4] = "lz4", [FORMAT_XZ] = "xz"};
 
-/* A skippable frame (its first byte is 0x50 to 0x5f) counts as zstd's, although lz4 has such frames, too. */
+/* Skippable frames (first byte 0x50 to 0x5f) count as zstd's, although lz4 has such frames, too. */
 static const struct {
     enum format format;
     unsigned char length, mask, magic[MAGIC_BYTES];
 } magics[] = {
     {FORMAT_ZSTD, 4, 0xff, {0x28, 0xb5, 0x2f, 0xfd}},    {FORMAT_ZSTD, 4, 0xf0, {0x50, 0x2a, 0x4d, 0x18}},
     {FORMAT_GZIP, 3, 0xff, {0x1f, 0x8b, 0x08}},          {FORMAT_LZ4, 4, 0xff, {0x04, 0x22, 0x4d, 0x18}},
-    {FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* written by "lz4 -l" */
+    {FORMAT_LZ4, 4, 0xff, {0x02, 0x21, 0x4c, 0x18}}, /* as "lz4 -l" writes it */
     {FORMAT_XZ, 6, 0xff, {0xfd, '7', 'z', 'X', 'Z', 0}},
 };
 
-/* The format of a stream that begins with these n bytes; FORMAT_OPEN: more bytes are needed to tell. */
+/* Returns the format of a stream that begins with these n bytes; FORMAT_OPEN: more bytes are needed. */
 static enum format format_of(const char *p, size_t n) {
     for (size_t i = 0; i < sizeof magics / sizeof *magics && n > 0; i++) {
         size_t length = magics[i].length, seen = n < length ? n : length;
@@ -82,7 +83,7 @@ bool asf__is_decoder(const struct asf_decoder *d) {
            d->name && d->begin && d->decode && d->end;
 }
 
-/* The format in words. */
+/* Returns the format in words. */
 static const char *why_format(enum format f) {
     return f == FORMAT_ZSTD   ? "compressed by zstd"
            : f == FORMAT_GZIP ? "compressed by gzip"
@@ -90,8 +91,8 @@ static const char *why_format(enum format f) {
                               : "compressed by xz";
 }
 
-/* Loads a library from this library's directory, so that a tree which is not installed, or was moved, uses
- * its own; else from where ld.so looks. */
+/* Loads a library from this library's directory, so that a tree which is not installed, or was moved,
+ * uses its own; else from the directories that ld.so searches. */
 static void *load_library(const char *soname) {
     char path[PATH_MAX];
     Dl_info here;
@@ -114,7 +115,7 @@ static const struct asf_decoder *find_decoder(enum format f) {
     return decoder ? decoder() : NULL;
 }
 
-/* The format's decoder, whose library is loaded by the first call.  Returns NULL if it is not installed. */
+/* Returns the format's decoder, whose library the first call loads; NULL if it is not installed. */
 static const struct asf_decoder *load_decoder(enum format f) {
     static const struct asf_decoder *loaded[FORMAT_XZ + 1];
     const struct asf_decoder *d = __atomic_load_n(&loaded[f], __ATOMIC_ACQUIRE);
@@ -129,7 +130,7 @@ static const struct asf_decoder *load_decoder(enum format f) {
     return d;
 }
 
-/* The bytes are requested one by one, so that no more are waited for than the magic number needs. */
+/* Reads the magic number byte by byte, so that the call waits for no more bytes than it needs. */
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     enum format f = FORMAT_OPEN;
     for (size_t want = 1; f == FORMAT_OPEN && want <= MAGIC_BYTES; want++) {
@@ -164,8 +165,8 @@ static ssize_t get_nothing(struct asf_cios *c, void *buf, size_t n) {
     return c->data ? -ENOMEM : -ENOTSUP;
 }
 
-/* Compressed input that cannot be decoded: reads fail, since a program would take the compressed bytes for
- * text. */
+/* The module of compressed input that cannot be decoded.  Its reads fail: a program would otherwise take
+ * the compressed bytes for text. */
 static const struct asf_module not_decoded = {.name = "none", .get = get_nothing, .close = asf__fd_close};
 
 static void report_missing(const struct asf_cios *c, enum format f) {
@@ -200,8 +201,8 @@ static void decode_as(struct asf_cios *c, enum format f, const char *first, size
 
 /* --- pipes ---------------------------------------------------------------------------- */
 
-/* Bytes that were read from a pipe and not yet given to the program, because they did not tell the format:
- * the program wanted fewer bytes than a magic number has, or the next read failed. */
+/* Bytes read from a pipe that are not yet given to the program.  They are too few to show the format: the
+ * program wanted fewer bytes than a magic number has, or the next read failed. */
 struct first {
     char bytes[MAGIC_BYTES];
     size_t n;
@@ -223,8 +224,8 @@ static ssize_t give_plain(struct asf_cios *c, char *p, size_t have, char *buf, s
     return (ssize_t)given;
 }
 
-/* Reads into the program's buffer if a magic number fits there: then no more is read than the program
- * asked for.  While the bytes may be the beginning of a magic number, waits for more. */
+/* Reads into the program's buffer if a magic number fits there, so that it reads no more than the program
+ * asked for.  Waits for more bytes while the first ones may begin a magic number. */
 static ssize_t first_get(struct asf_cios *c, void *buf, size_t n) {
     struct first *f = c->data = c->data ? c->data : calloc(1, sizeof *f);
     if (!f)
@@ -257,7 +258,8 @@ static int first_close(struct asf_cios *c) {
 static const struct asf_module first_bytes = {
     .name = "pipe", .get = first_get, .seek = asf__fd_seek, .length = asf__fd_length, .close = first_close};
 
-/* Makes c an unbuffered stream that begins with the n bytes `first`, which do not tell the format. */
+/* Makes c an unbuffered stream that begins with the n bytes `first`, which are too few to show the
+ * format. */
 static void see_more(struct asf_cios *c, const char *first, size_t n) {
     struct first *f = c->data = calloc(1, sizeof *f);
     c->kind = ASF_PIPE;
@@ -277,7 +279,7 @@ static enum format format_of_file(int fd) {
     off64_t at = asf__lseek(fd, 0, SEEK_CUR);
     ssize_t n = at < 0 ? at : asf__sys.pread(fd, magic, sizeof magic, at);
     enum format f = n > 0 ? format_of(magic, (size_t)n) : FORMAT_NONE;
-    return f == FORMAT_OPEN ? FORMAT_NONE : f; /* the file ends there */
+    return f == FORMAT_OPEN ? FORMAT_NONE : f; /* the file ends within a magic number */
 }
 
 struct asf_cios *asf__decode_descriptor(int fd, const char *first, size_t n) {

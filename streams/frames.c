@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * frames.c - where the frames of a compressed file begin, as its decoder measures them, without decoding.
+ * frames.c - find where the frames of a compressed file begin.  Its decoder measures frames without decoding
+ * them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include "lib/sys/syscalls.h"
 #include "streams/streams.h"
 
-/* LOOK: what a decoder is shown.  NEAR is read where a frame is looked for, and A_LITTLE where it is known.
- */
+/* LOOK: the bytes that a decoder is shown.  NEAR: bytes to read at once while searching for a frame.
+ * A_LITTLE: the same where a frame is known to begin. */
 enum { LOOK = 64, A_LITTLE = 4 << 10, NEAR = 256 << 10 };
 
 struct asf_frames {
@@ -21,14 +22,14 @@ struct asf_frames {
     int64_t size;
     const struct asf_decoder *decoder;
     size_t step;   /* bytes to read at once */
-    int64_t asked; /* the kernel was asked to read ahead up to here */
+    int64_t asked; /* the kernel was asked to read ahead up to this offset */
     int64_t from;  /* the offset of `bytes`, of which there are n */
     size_t n;
     unsigned char bytes[NEAR];
 };
 
 struct asf_frames *asf__frames_of(int fd, int64_t size, const struct asf_decoder *decoder) {
-    const bool measures = decoder->size == sizeof *decoder && decoder->frame; /* not one of 0.2 */
+    const bool measures = decoder->size == sizeof *decoder && decoder->frame; /* version 0.2 had no `frame` */
     struct asf_frames *w = measures ? malloc(sizeof *w) : NULL;
     if (w) {
         w->fd = fd;
@@ -42,8 +43,8 @@ struct asf_frames *asf__frames_of(int fd, int64_t size, const struct asf_decoder
     return w;
 }
 
-/* Headers of blocks are some ten pages apart.  To wait for each of these pages takes a disk as long as to
- * read the whole file, which the streams on the parts do next.  */
+/* Asks the kernel to read ahead.  Headers of blocks are some ten pages apart: waiting for each of these
+ * pages takes a disk as long as reading the whole file.  The streams on the parts read all of it next. */
 static void ask_ahead(struct asf_frames *w, int64_t at) {
     enum { PIECE = 128 << 10, STEP = 1 << 20, DEPTH = 4 << 20 };
     if (w->asked < at)
@@ -66,7 +67,7 @@ static int read_at(struct asf_frames *w, int64_t at) {
     return r < 0 ? (int)r : 0;
 }
 
-/* Shows the decoder the bytes at an offset of the file. */
+/* Measures with the bytes at an offset of the file. */
 static int measure_at(struct asf_frames *w, struct asf_frame *f, int64_t at) {
     const int64_t end = w->size - at < LOOK ? w->size : at + LOOK;
     int rc = at < w->from || end > w->from + (int64_t)w->n ? read_at(w, at) : 0;
@@ -90,8 +91,9 @@ int asf__measure_frame(struct asf_frames *w, int64_t begin, struct asf_frame *f)
     }
 }
 
-/* Whether frames follow one another from `at` through more than `most` bytes.  A frame may hold the bytes of
- * other frames, if those are stored in it as they are; what is within one frame is no longer than that. */
+/* Whether frames follow one another from `at` through more than `most` bytes.  A frame may contain the
+ * stored bytes of other frames, but such a chain is no longer than the frame, which has at most `most`
+ * bytes. */
 static bool is_chain(struct asf_frames *w, int64_t at, int64_t most) {
     struct asf_frame f;
     for (const int64_t end = at + most; at <= end && at < w->size; at += f.length)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.c - a stream into memory that grows as it is written (open_memstream).  The current buffer is the
- * memory itself, so that no byte is copied twice.  Where POSIX leaves a choice, positions are as in glibc: a
- * flush publishes the bytes before the present position, and a seek forgets the bytes after the position from
- * which it starts.
+ * memory itself, so that no byte is copied twice.  Where POSIX allows a choice, positions are as in glibc: a
+ * flush publishes the bytes before the present position, and a seek forgets the bytes after the position
+ * from which it starts.
  *
- * When memory that has regions must grow, the old memory stays until they are given back.  The bytes in it
- * are copied to the new memory then, and by each flush.
+ * When memory that has regions must grow, the old memory is kept until they are given back.  Each flush, and
+ * the last region given back, copies the bytes of the old memory to the new.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 struct memory {
     struct asf_buffer b;
-    char **location; /* where the program wants the pointer and the size */
+    char **location; /* the program's variables for the pointer and the size */
     size_t *size;
-    size_t end;   /* the offset for SEEK_END: the last one, above 0, from which a seek was made */
-    size_t known; /* the number of bytes that were written or zeroed up to the last flush or seek */
-    size_t since; /* regions in retired memory have bytes before this offset only */
+    size_t end;   /* the offset for SEEK_END: the last offset above 0 from which a seek was made */
+    size_t known; /* the number of bytes written or zeroed before the last flush or seek */
+    size_t since; /* all regions in retired memory are before this offset */
 };
 
 static size_t write_offset(const struct asf_cios *c) {
@@ -41,7 +41,7 @@ static void clear_up_to(struct asf_cios *c, size_t end) {
     m->known = known;
 }
 
-/* Makes all of the memory the write window, with the position at `at`. */
+/* Makes the whole memory the write window, with the position at `at`. */
 static void show_memory(struct asf_cios *c, size_t at) {
     asf__use_buffer(c, &((struct memory *)c->data)->b);
     c->write_ptr = c->write_base + at;
@@ -50,9 +50,9 @@ static void show_memory(struct asf_cios *c, size_t at) {
 
 /* --- memory with regions ------------------------------------------------------------ */
 
-/* Copies the bytes from..to of earlier memory to the present memory. */
+/* Copies the bytes from..to of old memory to the present memory. */
 static void bring_up_to_date(struct asf_cios *c, const struct asf_buffer *b) {
-    if (c->data && b->from < b->to) /* else the stream has been closed */
+    if (c->data && b->from < b->to) /* `data` is NULL once the stream is closed */
         memcpy(c->buffer->base + (b->from - b->base), b->from, (size_t)(b->to - b->from));
 }
 
@@ -62,7 +62,7 @@ static void earlier_gone(struct asf_cios *c, struct asf_buffer *b) {
     free(b);
 }
 
-/* Returns `size` bytes of new memory with the same bytes, and retires the old memory with its regions. */
+/* Returns `size` bytes of new memory with the same contents, and retires the old memory with its regions. */
 static char *leave_behind(struct asf_cios *c, size_t size) {
     struct memory *m = c->data;
     struct asf_buffer *earlier = malloc(sizeof *earlier);
@@ -107,8 +107,8 @@ static int memory_drain(struct asf_cios *c, size_t want) {
     return grow_memory(c, needed > wanted ? needed : wanted);
 }
 
-/* Stores the program's pointer and size.  As in glibc, the byte after the text is zero, or, if the program
- * has moved back by a seek, the byte that it wrote there before. */
+/* Stores the program's pointer and size.  As in glibc, the byte after the text is zero; or, if the
+ * program has moved back by a seek, the byte that it wrote there before. */
 static int memory_flushed(struct asf_cios *c) {
     const struct memory *m = c->data;
     int rc = grow_memory(c, write_offset(c) + 1);
@@ -127,7 +127,7 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = (off64_t)write_offset(c), base;
     if (whence == SEEK_CUR && offset == 0)
         return at;
-    if (c->retired || m->b.refs > 0) /* giving them back would copy over what is written after the seek */
+    if (c->retired || m->b.refs > 0) /* their return would overwrite bytes written after the seek */
         return -EBUSY;
     if (at > 0)
         m->end = (size_t)at;
@@ -143,7 +143,7 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     return base + offset;
 }
 
-/* Without memory for the terminating null the program gets NULL, as from glibc. */
+/* If there is no memory for the terminating null, the program gets NULL, as from glibc. */
 static int memory_close(struct asf_cios *c) {
     struct memory *m = c->data;
     int rc = grow_memory(c, write_offset(c) + 1);
@@ -152,7 +152,7 @@ static int memory_close(struct asf_cios *c) {
         *c->write_ptr = '\0';
         *m->location = c->write_base;
         *m->size = write_offset(c);
-        m->b.base = NULL; /* the program's from now on */
+        m->b.base = NULL; /* owned by the program from now on */
     }
     return rc;
 }
@@ -160,7 +160,7 @@ static int memory_close(struct asf_cios *c) {
 static void memory_gone(struct asf_cios *c, struct asf_buffer *b) {
     (void)c;
     free(b->base);
-    free(b); /* the struct memory */
+    free(b); /* the member `b` of struct memory begins it */
 }
 
 static const struct asf_module memory = {

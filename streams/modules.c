@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * modules.c - chooses the module of a stream when the stream is first used, by the kind of file and by
- * measurements; and opens streams on a program's own module.
+ * modules.c - choose the module of a stream when the stream is first used, by the kind of file and by
+ * measurements; and open streams on a program's own module.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -43,7 +43,7 @@ static const char *why_of(enum asf_kind kind) {
 
 const struct asf_module *asf__pipe_module = &asf__pipe;
 
-/* As in glibc, a pseudoterminal is recognised by its device number, without isatty. */
+/* As in glibc, recognizes a pseudoterminal by its device number, without calling isatty. */
 static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
     enum { FIRST_PTY = 136, LAST_PTY = 143 };
     const unsigned number = major(st->st_rdev);
@@ -68,7 +68,7 @@ static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
     }
 }
 
-/* The last step of both attach functions. */
+/* The last step of both `attach` functions: decompress, and print a verbose line. */
 static void look_for_format(struct asf_cios *c) {
     if (asf__unlikely(asf__options()->decompress))
         asf__look_for_format(c);
@@ -92,9 +92,9 @@ static size_t buffer_size(size_t size) {
     return asf__options()->buffer ? asf__options()->buffer : size;
 }
 
-/* Whether the stream writes to the file that standard error writes to.  Such a stream is never bulk, so that
- * messages stay between the lines they are about.  This is checked at the stream's first use, when glibc
- * calls fstat, too: a seccomp filter may forbid the call later. */
+/* Whether the stream writes to standard error's file.  Such a stream is never bulk, so that messages stay
+ * between the lines to which they refer.  This is checked at the stream's first use, when glibc calls
+ * fstat, too: a seccomp filter may forbid the call later. */
 static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st) {
     const bool is_written = c->kind == ASF_REGULAR && c->access != O_RDONLY;
     struct stat64 its;
@@ -123,13 +123,14 @@ void asf__look_at_input(struct asf_cios *c) {
     c->place = at < 0 ? -1 : at;
 }
 
-/* Whether the number is another file than at start, of which it is not known whether it is appended to. */
+/* Whether the descriptor refers to another file than at start; whether that file is appended to is
+ * unknown. */
 static bool is_replaced(const struct asf_cios *c, const struct stat64 *st) {
     return c->inode && (c->inode != st->st_ino || c->device != st->st_dev);
 }
 
-/* Whether the stream may become bulk (backplane/bulk.h): no other process sees when its bytes are moved, or
- * that the descriptor's offset is not libc's. */
+/* Whether the stream may become bulk (backplane/bulk.h).  The kind of file, and the options, must not let
+ * other processes see when its bytes are moved, or that the descriptor's offset differs from libc's. */
 static bool may_be_bulk(struct asf_cios *c, const struct stat64 *st) {
     bool suits = c->ops == &asf__file_read || c->ops == &asf__file_write ||
                  (c->ops == &asf__pipe &&

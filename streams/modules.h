@@ -25,14 +25,14 @@ bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, co
 
 /* Read-ahead by the kernel, of a regular file (read_ahead.c).
  * asf__read_ahead: called before a fill that reads at c->offset.
- * asf__filled: called after the fill; c->offset is where the next one will read.  With ASF_ONCE the pages
- * that the program has finished with are dropped from the page cache.
- * asf__drop_read: the same for all pages, before the stream is closed. */
+ * asf__filled: called after the fill; c->offset is then the offset of the next fill.  With ASF_ONCE it drops
+ * the pages that the program has finished with from the page cache.
+ * asf__drop_read: drop all pages that were read, before the stream is closed. */
 void asf__read_ahead(struct asf_cios *c);
 void asf__filled(struct asf_cios *c);
 void asf__drop_read(struct asf_cios *c);
 
-/* As asf__fd_put, at an offset (descriptor.c). */
+/* asf__fd_put_at: as asf__fd_put, at an offset (descriptor.c). */
 ssize_t asf__fd_put_at(struct asf_cios *c, const void *buf, size_t n, off64_t offset);
 
 /* The functions for positional calls, in the ASI's modules of regular files. */

@@ -14,7 +14,7 @@ enum { BLOCK = 128 << 10 };
 struct part {
     int fd;
     bool own;
-    int64_t begin, end, at; /* in the file */
+    int64_t begin, end, at; /* offsets in the file */
     const int *stop;
 };
 

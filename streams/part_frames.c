@@ -2,9 +2,9 @@
  *
  * part_frames.c - the decoded lines or records of some frames of a compressed file.
  *
- * Frames do not end where lines do.  So the stream begins after the first delimiter in its frames, unless
- * they are the file's first, and goes on after its frames through the next delimiter: each line is in one
- * part.  Of records it is known how many bytes that is.
+ * Frames do not end where lines end.  So the stream begins after the first delimiter in its frames, unless
+ * they are the file's first, and continues after its frames through the next delimiter: each line is in
+ * exactly one part.  Of records, the caller gives the number of bytes to skip and to add.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,13 +26,13 @@ struct part_frames {
     const struct asf_decoder *decoder;
     void *state;
     int64_t at,
-        limit; /* in the file: what is read next, and where to stop: at the part's end, then at the file's */
-    const char *in; /* of `block`, and how much of it the decoder has not taken */
+        limit; /* file offsets: of the next read, and where to stop: at the part's end, then at the file's */
+    const char *in; /* points into `block`, to the bytes that the decoder has not taken */
     size_t in_size;
-    bool between; /* two frames */
+    bool between; /* the decoder is between two frames */
     bool pending; /* the decoder filled its room and may have more to give */
-    bool skips;   /* lines: no delimiter has been found */
-    bool beyond;  /* the part's frames */
+    bool skips;   /* lines: no delimiter has been found yet */
+    bool beyond;  /* reading after the part's frames */
     bool ended;
     int failed;
     char block[];
@@ -52,14 +52,15 @@ static int read_some(struct asf_cios *c, struct part_frames *s) {
     return 0;
 }
 
-/* At the limit.  Elsewhere than at the file's end it is where a frame was said to end. */
+/* Checks the state at the limit: within a frame it is an error.  Before the file's end, the measured end
+ * of a frame was wrong; at its end, the file is incomplete. */
 static int check_end(const struct part_frames *s) {
     if (s->between)
         return 0;
     return s->limit < s->part.size ? -EBADMSG : -EIO;
 }
 
-/* Calls the decoder once.  returns  the bytes stored at `buf`, or an error if there are none. */
+/* Calls the decoder once.  Returns the number of bytes stored at `buf`, or an error if there are none. */
 static ssize_t decode_once(struct part_frames *s, char *buf, size_t n) {
     struct asf_decoding d = {.in = s->in, .in_size = s->in_size, .out = buf, .out_size = n};
     int rc = s->decoder->decode(s->state, &d);
@@ -72,7 +73,7 @@ static ssize_t decode_once(struct part_frames *s, char *buf, size_t n) {
     return d.out_size < n ? (ssize_t)(n - d.out_size) : s->failed;
 }
 
-/* returns  decoded bytes, 0 at the limit, or an error. */
+/* Returns the number of decoded bytes, 0 at the limit, or an error. */
 static ssize_t decode(struct asf_cios *c, struct part_frames *s, char *buf, size_t n) {
     while (!s->failed) {
         if (s->in_size == 0 && !s->pending && s->at == s->limit)
@@ -87,9 +88,9 @@ static ssize_t decode(struct asf_cios *c, struct part_frames *s, char *buf, size
     return s->failed;
 }
 
-/* --- the bytes that are the part's --------------------------------------------------------------- */
+/* --- which bytes belong to the part ---------------------------------------------------------------- */
 
-/* returns  how many of the first bytes belong to the part before. */
+/* Returns how many of the first bytes belong to the previous part. */
 static size_t skip(struct part_frames *s, const char *bytes, size_t n) {
     if (s->part.before > 0) {
         n = s->part.before < (int64_t)n ? (size_t)s->part.before : n;
@@ -103,7 +104,7 @@ static size_t skip(struct part_frames *s, const char *bytes, size_t n) {
     return found ? (size_t)(found + 1 - bytes) : n;
 }
 
-/* returns  how many bytes belong to the part, of n that come from beyond its frames. */
+/* Returns how many of n bytes that follow the part's frames belong to the part. */
 static size_t end_within(struct part_frames *s, const char *bytes, size_t n) {
     if (s->part.delimiter < 0) {
         n = s->part.after < (int64_t)n ? (size_t)s->part.after : n;
@@ -116,7 +117,8 @@ static size_t end_within(struct part_frames *s, const char *bytes, size_t n) {
     return found ? (size_t)(found + 1 - bytes) : n;
 }
 
-/* After the part's frames.  A line that goes through all of them belongs to a part before. */
+/* Continues after the part's frames, unless the part has ended.  A line that spans all of its frames
+ * belongs to an earlier part. */
 static void go_beyond(struct part_frames *s) {
     const bool whole = s->part.delimiter < 0 && s->part.after == 0;
     s->ended = s->beyond || s->skips || whole;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * positional.c - regions at any offset of a regular file, for sallocAt outside the current buffer.  A region
- * of input is read by pread into memory of its own.  After as many reads as mapping the file costs page
+ * positional.c - regions at any offset of a regular file, for sallocAt outside the current buffer.  pread
+ * fills a region of input, in memory of its own.  After as many reads as mapping the file would cost page
  * faults, the whole file is mapped, and regions point into the map.  A region of output is a buffer of its
- * own, which pwrite puts when the region is given back.  No system call is made with the stream's lock.
+ * own, which pwrite puts when the region is given back.  No system call is made with the stream's lock held.
  *
- * After such a region the stream continues at the region's end, but its window and descriptor move only when
- * a sequential call comes (ASF_MOVED).  Until then each thread notes the end of its latest region, with the
- * time; the stream continues at the latest of these ends.  A positional call that runs while a sequential
- * call clears ASF_MOVED counts as made before it.
+ * After such a region the stream continues at the region's end, but its window and descriptor move only at
+ * the next sequential call (ASF_MOVED).  Until then each thread records the end of its latest region, with
+ * the time; the stream continues at the latest of these ends.  A positional call that runs while a
+ * sequential call clears ASF_MOVED counts as made before it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* The kernel maps sixteen pages for each fault, and a fault costs about as much as two small reads: a file
+/* The kernel maps sixteen pages at each fault, and a fault costs about as much as two small reads: a file
  * of 200 MB is mapped after 3200 reads of 0.5 us each. */
 enum { FAULT_AROUND = 64 << 10 };
 
@@ -31,16 +31,16 @@ enum { SHARDS = 16, REGIONS = 61 };
 
 struct shard {
     _Alignas(64) struct kept {
-        char *p; /* NULL: free; the entry's own address: about to be used or freed */
+        char *p; /* NULL: the entry is free; its own address: a thread is filling or freeing it */
         size_t n;
-        off64_t end;               /* of output: the offset of its end; else 0 */
-        struct asf_buffer *buffer; /* of output: its memory; else NULL */
+        off64_t end;               /* output: the offset of its end; input: 0 */
+        struct asf_buffer *buffer; /* output: its memory; input: NULL */
     } kept[REGIONS];
-    /* The region that one of the shard's threads allocated last. */
+    /* The latest region allocated by a thread of this shard. */
     const char *region;
     size_t length;
-    off64_t moved_to;    /* the offset of its end, to which it moved the stream */
-    uint64_t moved_when; /* in asf__ticks */
+    off64_t moved_to;    /* the offset of that region's end, to which it moved the stream */
+    uint64_t moved_when; /* the time of the move, in asf__ticks */
 };
 
 struct asf_positional {
@@ -48,14 +48,14 @@ struct asf_positional {
     char *map; /* set once, after `size`, and valid until the stream is closed; or NULL */
     size_t size;
     int watch;
-    bool truncated;         /* the map may have pages of zeros, even where the file has grown again */
+    bool truncated;         /* the map may have pages of zeros, even if the file has grown again */
     uint64_t reads, needed; /* the reads so far; the reads after which the file is mapped, or NEVER */
     off64_t reach;          /* the file can have all offsets up to this one */
 };
 
 static const uint64_t NEVER = UINT64_MAX;
 
-static unsigned threads; /* how many threads have a number; the first is 1 */
+static unsigned threads; /* how many threads have been numbered; the first number is 1 */
 
 static struct shard *my_shard(struct asf_positional *p) {
     static __thread unsigned mine;
@@ -68,9 +68,9 @@ static struct asf_positional *of(const struct asf_cios *c) {
     return __atomic_load_n(&c->positional, __ATOMIC_ACQUIRE);
 }
 
-/* --- the regions that are kept ------------------------------------------------------- */
+/* --- regions that are not given back yet ---------------------------------------------- */
 
-/* Claims the entry, if it has `expected`: NULL, or the region that is to be freed. */
+/* Claims the entry if its `p` is `expected`: NULL, or the region to be freed. */
 static bool claim(struct kept *k, char *expected) {
     return __atomic_load_n(&k->p, __ATOMIC_RELAXED) == expected &&
            __atomic_compare_exchange_n(&k->p, &expected, (char *)k, false, __ATOMIC_ACQUIRE,
@@ -78,11 +78,13 @@ static bool claim(struct kept *k, char *expected) {
 }
 
 static void release(struct kept *k) {
-    __atomic_store_n(&k->end, 0, __ATOMIC_RELAXED); /* before a look at the entry finds another region */
+    __atomic_store_n(
+        &k->end, 0,
+        __ATOMIC_RELAXED); /* before `p`: a reader must not see the old end with the next region */
     __atomic_store_n(&k->p, NULL, __ATOMIC_RELEASE);
 }
 
-/* Enters a region of input, or with a buffer one of output that ends at the offset `end`. */
+/* Enters a region of input; or, with a buffer, a region of output that ends at the offset `end`. */
 static bool enter_region(struct asf_positional *p, char *region, size_t n, struct asf_buffer *b,
                          off64_t end) {
     struct kept *k = my_shard(p)->kept, *last = k + REGIONS;
@@ -113,7 +115,7 @@ static struct kept *find_kept(struct asf_positional *p, const char *region, stru
     return k;
 }
 
-/* The region is no longer the latest one, since its address may be allocated again. */
+/* Clears the latest region if it is `region`, since its address may be allocated again. */
 static void forget_latest(struct shard *s, const char *region) {
     __atomic_compare_exchange_n(&s->region, &region, NULL, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -165,7 +167,7 @@ static void move_stream(struct asf_cios *c, struct asf_positional *p, const char
     if (asf__likely(__atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED))
         return;
     asf__lock(&c->lk);
-    if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) { /* else output has begun meanwhile */
+    if (!(c->gate & ASF_MOVED) && !asf__is_putting(c)) { /* otherwise output has begun meanwhile */
         leave_window(c);
         __atomic_store_n(&c->gate, c->gate | ASF_MOVED, __ATOMIC_RELEASE);
         when = 0;
@@ -174,7 +176,7 @@ static void move_stream(struct asf_cios *c, struct asf_positional *p, const char
     asf__unlock(&c->lk);
 }
 
-/* The shard that has the latest move. */
+/* Returns the shard with the latest move. */
 static struct shard *latest(struct asf_positional *p) {
     struct shard *latest = p->shards;
     for (struct shard *s = p->shards + 1; s < p->shards + SHARDS; s++)
@@ -195,7 +197,7 @@ static int go_to(struct asf_cios *c, off64_t offset) {
     return 0;
 }
 
-/* Makes a region of output the current buffer; the stream is where the region begins.  Lock: held. */
+/* Makes a region of output the current buffer, when the stream is at the region's beginning.  Lock: held. */
 static void adopt(struct asf_cios *c, struct asf_buffer *b) {
     asf__use_buffer(c, b);
     asf__insert_region(b, b->base, b->size);
@@ -204,7 +206,8 @@ static void adopt(struct asf_cios *c, struct asf_buffer *b) {
     asf__show_room(c);
 }
 
-/* If the stream writes on after a region of output that is kept, the output that follows waits for it. */
+/* Moves the stream to the end of the latest region.  If that is a kept region of output and the stream
+ * continues to write, the region becomes the current buffer, and the output that follows waits for it. */
 int asf__arrive_slow(struct asf_cios *c) {
     struct shard *s = latest(c->positional);
     off64_t at = __atomic_load_n(&s->moved_to, __ATOMIC_RELAXED);
@@ -215,7 +218,7 @@ int asf__arrive_slow(struct asf_cios *c) {
     int rc = go_to(c, at - (off64_t)__atomic_load_n(&s->length, __ATOMIC_RELAXED));
     if (rc < 0)
         return rc;
-    if (!claim(k, region)) /* the region has just been given back */
+    if (!claim(k, region)) /* another thread has just given the region back */
         return go_to(c, at);
     adopt(c, k->buffer);
     forget_latest(s, region);
@@ -223,7 +226,7 @@ int asf__arrive_slow(struct asf_cios *c) {
     return 0;
 }
 
-/* Moves the stream to an offset at or after the end of the file.  It does so at once, so that an offset that
+/* Moves the stream to an offset at or after the end of the file.  Moves at once, so that an offset that
  * the file cannot have fails now. */
 static int move_beyond_end(struct asf_cios *c, off64_t offset) {
     asf__lock(&c->lk);
@@ -245,10 +248,10 @@ size_t asf__latest_at(struct asf_cios *c, const char *region) {
 
 /* --- the map ------------------------------------------------------------------------------ */
 
-/* Maps the file if as many reads were made as touching all of the map costs page faults.  Only for a
- * stream that is not written: regions in a map would show what the stream writes.  And only if at least half
- * of the file is data: a hole that is mapped costs a fault for each page, and memory on tmpfs.  Lock: held.
- */
+/* Maps the file if as many reads were made as touching the whole map would cost page faults.  A stream that
+ * writes has no
+ * map: regions in a map would show what the stream writes.  At least half of the file must be data: a
+ * mapped hole costs a fault for each page, and memory on tmpfs.  Lock: held. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;
@@ -298,7 +301,7 @@ static int lost(struct asf_cios *c, const struct asf_positional *p, const char *
 
 /* --- giving back ------------------------------------------------------------------------- */
 
-/* A window of a stream that reads, too, may show bytes that the put has changed. */
+/* Ends a put: a stream that also reads drops its window, which may show bytes that the put has changed. */
 static void end_put(struct asf_cios *c, size_t done, int error) {
     if (asf__likely(c->access == O_WRONLY && error == 0 && !asf__counting))
         return;
@@ -325,7 +328,8 @@ static int put_output(struct asf_cios *c, const struct kept *k) {
     return error;
 }
 
-/* Output that follows an abandoned region in sequence begins where the region did. */
+/* Moves the stream back to the beginning of an abandoned region if it is at the region's end: output in
+ * sequence begins there. */
 static void move_back(struct shard *s, const struct kept *k) {
     off64_t end = k->end;
     __atomic_compare_exchange_n(&s->moved_to, &end, end - (off64_t)k->n, false, __ATOMIC_RELAXED,
@@ -339,7 +343,7 @@ int asf__free_apart(struct asf_cios *c, char *region, bool put) {
     if (!k)
         return ASF_NOT_APART;
     if (!claim(k, region))
-        return ASF_NOT_APART; /* another thread has given it back, or it is in the current buffer now */
+        return ASF_NOT_APART; /* another thread has given it back, or the current buffer contains it now */
     if (!put && k->buffer)
         move_back(s, k);
     bool mapped = is_in_map(p, region);
@@ -356,7 +360,7 @@ int asf__free_apart(struct asf_cios *c, char *region, bool put) {
 
 /* --- output ------------------------------------------------------------------------------- */
 
-/* Offsets that the file of each file system can have. */
+/* Every file system allows offsets up to this one. */
 enum { REACH = INT32_MAX };
 
 /* Returns the stream's tables, or NULL if there is no memory.  Lock: held. */
@@ -385,8 +389,7 @@ void *asf__write_apart(struct asf_cios *c, size_t n, off64_t offset) {
     return b->base;
 }
 
-/* Asks the kernel whether the file can have the offset, and at once for many after it.  Moves the descriptor.
- */
+/* Asks the kernel whether the file can have the offset, and many after it, by moving the descriptor. */
 static int extend_reach(struct asf_cios *c, struct asf_positional *p, off64_t offset) {
     enum { AT_ONCE = 1 << 30 };
     if (offset <= p->reach)
@@ -399,7 +402,7 @@ static int extend_reach(struct asf_cios *c, struct asf_positional *p, off64_t of
     return at < 0 ? (int)at : 0;
 }
 
-/* Sets the stream to write at an offset that a later call goes to. */
+/* Sets the stream to write; a later call moves it to the offset. */
 static void begin_output(struct asf_cios *c, struct asf_positional *p, off64_t offset) {
     if (asf__is_putting(c) && c->gate & ASF_MOVED)
         return;
@@ -432,8 +435,8 @@ void *asf__write_at(struct asf_cios *c, ssize_t *length, off64_t offset) {
 
 /* --- input --------------------------------------------------------------------------------- */
 
-/* Counts a read that is about to be made, and maps the file after enough of them.  Returns NULL if
- * there is no memory. */
+/* Counts a read before it is made, and maps the file after enough of them.  Returns NULL if there is no
+ * memory. */
 static struct asf_positional *prepare_read(struct asf_cios *c) {
     struct asf_positional *p = of(c);
     uint64_t needed = p ? __atomic_load_n(&p->needed, __ATOMIC_RELAXED) : 0;
@@ -460,8 +463,8 @@ static ssize_t read_all(struct asf_cios *c, char *to, size_t n, off64_t offset) 
     return (ssize_t)done;
 }
 
-/* Returns n, or if n is large at most the bytes that the file has after `offset`, so that no memory is
- * allocated for more. */
+/* Returns n; if n is large, at most the file's bytes after `offset`, so that no memory is allocated
+ * beyond them. */
 static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     enum { MUCH = 1 << 20 };
     off64_t size = n > MUCH ? asf__fd_length(c) : -1;
@@ -471,8 +474,8 @@ static size_t within_file(struct asf_cios *c, size_t n, off64_t offset) {
     return n < there ? n : there;
 }
 
-/* Moves a region that finds no room in the shard to a buffer of the stream's.  Such a region cannot be
- * resized. */
+/* Moves a region for which the shard has no free entry to a buffer of the stream.  Such a region cannot
+ * be resized. */
 static char *keep_in_buffer(struct asf_cios *c, char *region, size_t n) {
     struct asf_buffer *b = asf__buffer_new(n);
     if (b) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * read_ahead.c - tells the kernel how a file is read: to read bytes long before they are wanted, and to drop
- * pages that the program has finished with.
+ * read_ahead.c - advise the kernel how a file is read: to read bytes long before they are wanted, and to
+ * drop pages that the program has finished with.
  */
 #define _GNU_SOURCE
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
 /* One POSIX_FADV_WILLNEED reads at most the device's read-ahead size (128 KB by default) or the device's
- * largest transfer, whichever is larger: so PIECE.  On the disks that were measured a DEPTH of more than 4 MB
- * was not faster; 16 MB are for disks with a longer delay. */
+ * largest transfer, whichever is larger: hence PIECE.  On the measured disks a DEPTH of more than 4 MB
+ * was not faster; 16 MB allow for disks with a longer delay. */
 enum {
     PIECE = 128 << 10,
     NEAR = 1 << 20,
@@ -26,8 +26,8 @@ static void ask_kernel(struct asf_cios *c, off64_t at, off64_t end) {
     }
 }
 
-/* Asks only for steps whose first page is not in memory: asking for bytes in memory costs a twentieth of
- * reading them, looking at one page nothing. */
+/* Asks only for steps whose first page is not in memory: a request for bytes in memory costs a twentieth
+ * of reading them; testing one page costs next to nothing. */
 static void ask_by_steps(struct asf_cios *c, off64_t at, off64_t size) {
     struct asf_ahead *a = &c->ahead;
     if (a->asked < at)
@@ -75,7 +75,8 @@ static off64_t mapped_from(const struct asf_buffer *b, off64_t end) {
     return at < end ? at : end;
 }
 
-/* Returns the offset before which no mapped window has bytes: where the first one begins, or `end`. */
+/* Returns the offset before which no mapped window has bytes: the beginning of the first window, or
+ * `end`. */
 static off64_t done_until(const struct asf_cios *c, off64_t end) {
     end = mapped_from(c->buffer, end);
     for (const struct asf_buffer *b = c->retired; b; b = b->next)
@@ -83,7 +84,7 @@ static off64_t done_until(const struct asf_cios *c, off64_t end) {
     return end;
 }
 
-/* Drops the file's pages before `end` from the page cache.  Both ends are on boundaries of folios: the
+/* Drops the file's pages before `end` from the page cache.  Both ends are multiples of LARGEST_FOLIO: the
  * kernel drops no folio in part. */
 static void drop_until(struct asf_cios *c, off64_t end) {
     struct asf_ahead *a = &c->ahead;
@@ -113,7 +114,7 @@ void asf__drop_read(struct asf_cios *c) {
 
 /* --- advice ----------------------------------------------------------------------- */
 
-/* The offset of the program's next byte. */
+/* Returns the offset of the program's next byte. */
 static off64_t program_offset(struct asf_cios *c) {
     off64_t end = c->offset >= 0 ? c->offset : c->ops->seek(c, 0, SEEK_CUR);
     return asf__is_putting(c) ? end : end - (off64_t)asf__unread(c);
@@ -127,8 +128,8 @@ static int will_need(struct asf_cios *c) {
     return 0;
 }
 
-/* Does what ASF_DONTNEED asks.  A mapped window would keep its pages in memory, so it is unmapped; the next
- * read maps one again. */
+/* Serves ASF_DONTNEED.  A mapped window would keep its pages in memory, so it is unmapped; the next read
+ * maps one again. */
 static int dont_need(struct asf_cios *c) {
     if (c->mapped && !(c->flags & ASF_IN_BACKUP)) {
         int rc = asf__sync(c);

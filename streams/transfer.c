@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * transfer.c - moves bytes from one descriptor to another within the kernel, by shared blocks,
+ * transfer.c - move bytes from one descriptor to another within the kernel, by shared blocks,
  * copy_file_range, splice or sendfile; holes of a file stay holes.
  *
- * CPU milliseconds for 96 MB in the page cache, ext4 to ext4 / tmpfs to tmpfs / ext4 to /dev/null, AMD EPYC,
- * Linux 6.18: read and write of 64 KB 29 / 42 / 10, of 256 KB 26 / 41 / 10; copy_file_range 29 / 42; sendfile
- * 29 / 42 / 4.1; write from a map 39 / 49, and 33 / 49 if its
- * pages are asked for first.  Into a pipe, its reader included: read and write 60, splice 52 while the pipe
- * holds 64 KB, 24 when it holds 512 KB; from a map 70.  Into a socket, its reader included: read and write of
- * 256 KB 61, and over TCP 100; sendfile 38 and 76.
+ * CPU milliseconds for 96 MB in the page cache, AMD EPYC, Linux 6.18 ("mapped" writes from a map; "asked"
+ * asks for the map's pages first):
+ *
+ *                            ext4 to ext4   tmpfs to tmpfs   ext4 to /dev/null
+ *   read and write, 64 KB         29              42                10
+ *   read and write, 256 KB        26              41                10
+ *   copy_file_range               29              42
+ *   sendfile                      29              42                 4.1
+ *   mapped                        39              49
+ *   mapped, asked                 33              49
+ *
+ * Into a pipe, with its reader's CPU: read and write 60; splice 52 while the pipe holds 64 KB, 24 when it
+ * holds 512 KB; mapped 70.  Into a socket, with its reader's CPU: read and write of 256 KB 61, and over TCP
+ * 100; sendfile 38 and 76.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,12 +30,12 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* The ways of moving bytes.  BY_HAND: with read and write, by the caller. */
+/* The ways of moving bytes.  BY_HAND: by read and write, which the caller makes. */
 enum { BY_HAND, RANGE, SPLICE, SEND, PASS_BY };
 
 enum {
     LEAST = ASF_COSTS_LEAST, /* fewer bytes are copied with read and write, which is as fast */
-    PIECE = 8 << 20,         /* most bytes at once, since the streams are locked */
+    PIECE = 8 << 20,         /* the most bytes at once, since the streams are locked meanwhile */
     BLOCK = 4096,
 };
 
@@ -40,7 +48,7 @@ static void moved(struct asf_cios *c, off64_t n) {
     if (c->place >= 0)
         c->place += n;
     if (c->buf_base && !asf__is_putting(c))
-        asf__empty_windows(c); /* their bytes no longer end at the offset */
+        asf__empty_windows(c); /* the windows' bytes no longer end at c->offset */
 }
 
 static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
@@ -50,8 +58,8 @@ static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
     out->stats.out += (uint64_t)n;
 }
 
-/* Flushes the output.  If `out` has input that was not read, sets its descriptor back by that, so that the
- * copied bytes go where the stream's offset is. */
+/* Flushes the output.  If `out` has unread input, sets its descriptor back over that, so that the copied
+ * bytes are put at the stream's offset. */
 static int clear_output(struct asf_cios *out) {
     int rc = asf__flush_output(out);
     if (rc < 0 || out->read_end == out->write_base)
@@ -64,8 +72,8 @@ static int clear_output(struct asf_cios *out) {
     return 0;
 }
 
-/* A call failed: from now on read and write copy.  Returns -EPIPE, which is the output's error, and -EINTR.
- * On any other error returns 0: copying one buffer with read and write tells which side failed. */
+/* After a failed call, changes to read and write.  Returns -EPIPE, which is the output's error, and
+ * -EINTR.  On any other error returns 0: copying one buffer with read and write shows which side failed. */
 static int64_t after_failure(struct asf_transfer *t, int64_t rc) {
     t->way = BY_HAND;
     return rc == -EPIPE || rc == -EINTR ? rc : 0;
@@ -73,7 +81,7 @@ static int64_t after_failure(struct asf_transfer *t, int64_t rc) {
 
 /* --- the choice ------------------------------------------------------------------ */
 
-/* Whether the file system's server copies, and no bytes come over the network. */
+/* Whether the file system's server copies, so that no bytes pass over the network. */
 static bool is_remote(long type) {
     static const long types[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
                                  SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, FUSE_SUPER_MAGIC};
@@ -103,10 +111,10 @@ static int way_from_file(const struct asf_cios *in, const struct asf_cios *out, 
     return S_ISREG(to) && range_costs_less(in, out) ? RANGE : BY_HAND;
 }
 
-/* Chooses the way from a pipe: splice, to the null device or another pipe.  Not into a file: there the kernel
- * locks the pipe while it copies, and the pipe's writer spins; with both ends at work that costs more than it
- * gains.  Not in a multithreaded process: the output is locked while splice waits for input, and a thread
- * might want it. */
+/* Chooses the way from a pipe: splice, to the null device or another pipe.  Not into a file: there the
+ * kernel locks the pipe while it copies, and the pipe's writer spins; if both ends are busy that costs
+ * more than it gains.  Not in a multithreaded process: the output is locked while splice waits for input,
+ * and another thread might want it. */
 static int way_from_pipe(const struct asf_cios *out, mode_t to) {
     return __libc_single_threaded && (out->kind == ASF_NULL_DEVICE || S_ISFIFO(to)) ? SPLICE : BY_HAND;
 }
@@ -116,15 +124,15 @@ static bool plain_descriptors(const struct asf_cios *in, const struct asf_cios *
            !(out->flags & ASF_APPENDING);
 }
 
-/* A pipe with more room lets both ends run at once.  The pipe is never made smaller; it keeps its size if
- * the user's pipes have reached their limit. */
+/* Enlarges a pipe, so that both ends run at once.  Never makes it smaller; a pipe keeps its size if the
+ * user's pipes have reached their limit. */
 static void widen_pipe(int fd, int size) {
     int now = asf__sys.pipe_size(fd, 0);
     if (now > 0 && now < size)
         asf__sys.pipe_size(fd, size);
 }
 
-/* The buffer for copying by hand: as asf tune measured, else twice the usual one. */
+/* Returns the buffer size for read and write: as asf tune measured, else twice the usual one. */
 static size_t buffer_for(const struct asf_cios *out) {
     const struct asf_costs *c = asf__costs();
     size_t size = c ? c->copy : 2 * out->block;
@@ -163,7 +171,7 @@ void asf__transfer_prepare(struct asf_transfer *t, struct asf_cios *in, struct a
 
 /* --- shared blocks ---------------------------------------------------------------- */
 
-/* Shares blocks of the input with the output: whole blocks, or all to the end of the input. */
+/* Shares blocks of the input with the output: whole blocks, or all bytes to the end of the input. */
 static int64_t clone_blocks(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t left = t->size - in->offset, n = most < left ? most / BLOCK * BLOCK : left;
     t->clone = false;
@@ -180,20 +188,20 @@ static int64_t clone_blocks(struct asf_transfer *t, struct asf_cios *in, struct 
 
 /* --- holes ----------------------------------------------------------------------- */
 
-/* The output's offset if the output ends there, so that a hole can be made; else -1. */
+/* Returns the output's offset if the output ends there, so that a hole can be made; else -1. */
 static off64_t end_of_output(const struct asf_cios *out) {
     struct stat64 st;
     off64_t at = asf__lseek(out->fd, 0, SEEK_CUR);
     return at >= 0 && asf__sys.fstat(out->fd, &st) == 0 && st.st_size == at ? at : -1;
 }
 
-/* The offset of the input's next data, or the size of the file if only a hole is left. */
+/* Returns the offset of the input's next data, or the size of the file if only a hole is left. */
 static off64_t next_data(const struct asf_transfer *t, const struct asf_cios *in) {
     off64_t data = asf__lseek(in->fd, in->offset, SEEK_DATA);
     return data == -ENXIO ? t->size : data;
 }
 
-/* Passes over a hole in the input, and makes it in the output.  Returns its length; 0: there is data. */
+/* Skips a hole in the input, and makes one in the output.  Returns its length; 0: there is data. */
 static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     off64_t to = end_of_output(out), from = in->offset, data = to < 0 ? -1 : next_data(t, in), n = 0;
     t->sparse = data >= from;
@@ -213,9 +221,9 @@ static int64_t pass_hole(struct asf_transfer *t, struct asf_cios *in, struct asf
     return n;
 }
 
-/* --- by one call ------------------------------------------------------------------------ */
+/* --- by one system call ----------------------------------------------------------------- */
 
-/* Whether the output has room.  If it has, a signal interrupted the wait for the input. */
+/* Whether the output has room: then a signal must have interrupted the wait for the input. */
 static bool has_room(const struct asf_cios *out) {
     struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
     const struct timespec now = {0, 0};
@@ -245,9 +253,9 @@ static bool is_in_memory(const struct asf_cios *in, int64_t n) {
            asf__sys.cached_pages(in->fd, from, (size_t)(end - from)) >= (end - from + page - 1) / page;
 }
 
-/* Copies to the null device.  Bytes in memory can be read without an error, and nobody looks at them: the
- * input's offset moves past them.  From the first bytes on that are not in memory everything is read, so that
- * errors of the disk are met. */
+/* Copies to the null device.  Bytes in memory can be read without an error, and the device drops them:
+ * the input's offset is moved past them.  At the first bytes that are not in memory it changes to
+ * sendfile, which reads all bytes, so that errors of the disk are reported. */
 static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int64_t n = most < PIECE ? most : PIECE;
     if (!is_in_memory(in, n) || asf__lseek(in->fd, in->offset + n, SEEK_SET) < 0) {
@@ -258,15 +266,15 @@ static int64_t pass_by(struct asf_transfer *t, struct asf_cios *in, struct asf_c
     return n;
 }
 
-/* Limits *most to the input's size when it was examined, or to the next hole: this call moves no bytes beyond
- * that.  A file that has grown, or that has no size (/proc), is copied to its end with read and write. */
+/* Limits *most to the input's size when it was examined, or to the next hole.  A file that has grown, or
+ * that has no size (/proc), is copied to its end with read and write. */
 static void limit_to_size(const struct asf_transfer *t, const struct asf_cios *in, int64_t *most) {
     off64_t end = t->sparse && t->data_end < t->size ? t->data_end : t->size;
     if (end > in->offset && *most > end - in->offset)
         *most = end - in->offset;
 }
 
-/* Shares blocks, which costs nothing, or passes over a hole, which must stay one. */
+/* Shares blocks, which moves no bytes, or skips a hole, which must stay one. */
 static int64_t without_moving(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
                               int64_t most) {
     bool hole = t->sparse && in->offset >= t->data_end;
