@@ -26,8 +26,8 @@ extern OF_LIBC void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int 
         result_;                                                                                             \
     }))
 
-/* asf__forbid_cancellation: returns the state before, which asf__permit_cancellation restores.  Does
- * nothing while there is one thread. */
+/* asf__forbid_cancellation: returns the previous state, which asf__permit_cancellation restores.  Does
+ * nothing while the process has one thread. */
 static inline int asf__forbid_cancellation(void) {
     int before = -1;
     if (!__libc_single_threaded)

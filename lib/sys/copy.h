@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void asf__copy_short(char *to, cons
 static inline void asf__copy(char *to, const char *from, size_t n) {
     if (n - 1 < 64)
         asf__copy_short(to, from, n);
-    else if (n > 0) /* n == 0 may come with null pointers, which memcpy forbids */
+    else if (n > 0) /* if n is 0, the pointers may be null, which memcpy forbids */
         memcpy(to, from, n);
 }
 

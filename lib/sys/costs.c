@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * costs.c - reads the table that `asf tune` writes: lines of words and numbers up to the line "end".
- * Figures for people may follow.
+ * costs.c - read the table that `asf tune` writes: lines of words and numbers up to the line "end".  Figures
+ * for users may follow.
  */
 #define _GNU_SOURCE
 #include "lib/sys/costs.h"
@@ -77,7 +77,7 @@ static bool parse_file_system(struct asf_costs *c, const char *p) {
            read_number(&p, 10, &fs->by_range);
 }
 
-/* Reads the values of one line.  Lines of other forms are for people, and are skipped. */
+/* Reads the values of one line.  Lines of other forms are for users, and are skipped. */
 static bool parse_line(struct asf_costs *c, const char *line) {
     const char *p = line;
     if (word(&p, "set"))
@@ -99,7 +99,7 @@ static bool can_be(const struct asf_costs *c) {
 
 bool asf__costs_parse(struct asf_costs *c, const char *text, size_t n) {
     const char *end = text + n, *line = text + sizeof first_line - 1;
-    *c = (struct asf_costs){.pipe = SIZE_MAX}; /* for `pipe`, 0 is a value */
+    *c = (struct asf_costs){.pipe = SIZE_MAX}; /* 0 is a valid value of `pipe` */
     if (n < sizeof first_line || memcmp(text, first_line, sizeof first_line - 1) != 0)
         return false;
     for (const char *next; (next = memchr(line, '\n', (size_t)(end - line))); line = next + 1) {
@@ -132,8 +132,7 @@ bool asf__costs_path(char *path, size_t size, int which) {
     return home && join_path(path, size, home, "/.config/asf/tune");
 }
 
-/* Whether nobody but this user and root can have written the file, which chooses how this user's programs
- * work. */
+/* Whether only this user and root can have written the file: it controls how this user's programs work. */
 static bool is_trusted_file(int fd) {
     struct stat64 st;
     return asf__sys.fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&

@@ -14,8 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Bytes.  A smaller file is never worth a map, and a smaller copy no special way: the table is not
- * read. */
+/* Bytes.  A smaller file is never worth a map, nor a smaller copy a special call: the table is not read. */
 enum { ASF_COSTS_LEAST = 64 << 10 };
 
 enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
@@ -35,7 +34,7 @@ struct asf_costs {
     size_t window;  /* bytes, a multiple of 2 MiB */
     size_t buffer;  /* output buffer, bytes, a multiple of 4096 */
     size_t copy;    /* buffer for copying by read and write; likewise */
-    size_t pipe;    /* size of a pipe that a copy goes through, bytes */
+    size_t pipe;    /* size of a pipe that a copy writes to, bytes */
     size_t count;
     struct asf_fs_costs fs[ASF_COSTS_FILE_SYSTEMS];
 };
@@ -47,7 +46,8 @@ const struct asf_costs *asf__costs(void);
 /* asf__costs_of: the table's row for a file system, or NULL. */
 const struct asf_fs_costs *asf__costs_of(long type);
 
-/* asf__map_pays: whether a map is faster by more than 1/16, since each process faults in a map anew. */
+/* asf__map_pays: whether a map is faster by more than 1/16.  The margin is there because each process
+ * must fault in a map anew. */
 static inline bool asf__map_pays(const struct asf_fs_costs *fs) {
     return fs->map && fs->map + fs->map / 16 < fs->read;
 }
@@ -59,7 +59,7 @@ bool asf__costs_parse(struct asf_costs *costs, const char *text, size_t n);
  * there is none or it is too long. */
 bool asf__costs_path(char *path, size_t size, int which);
 /* asf__costs_load: read and parse one file.  Returns 0, or a negated errno value: -EPERM when another
- * user owns the file or may write it, -EINVAL when it is no table. */
+ * user owns the file or may write it, -EINVAL when its text is no valid table. */
 int asf__costs_load(struct asf_costs *costs, const char *path);
 
 /* asf__tuned_NAME: the user's size, else the measured one, else the built-in one. */
@@ -72,8 +72,9 @@ int asf__costs_load(struct asf_costs *costs, const char *path);
 ASF_TUNED(map_min)
 ASF_TUNED(window)
 
-/* asf__tuned_buffer: the ASI's output buffer for files, bytes.  asf__tuned_pipe: the size of a pipe
- * for a copy, bytes; readers of 16 to 128 KB gain nothing from a larger one. */
+/* asf__tuned_buffer: the ASI's output buffer for files, bytes.
+ * asf__tuned_pipe: the size of a pipe for a copy, bytes; readers of 16 to 128 KB gain nothing from a
+ * larger one. */
 static inline size_t asf__tuned_buffer(void) {
     const struct asf_costs *c = asf__costs();
     return c ? c->buffer : 128 << 10;

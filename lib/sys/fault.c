@@ -15,12 +15,12 @@
 
 #include "lib/sys/syscalls.h"
 
-enum { SLOTS = 512 }; /* of a block */
+enum { SLOTS = 512 }; /* in a block */
 
 struct slot {
     bool used;
     uintptr_t base, end;
-    uintptr_t lowest; /* lowest page that was replaced; 0: none */
+    uintptr_t lowest; /* the lowest page that was replaced; 0: none */
     bool *truncated;
     char **end_of_window;
 };
@@ -30,11 +30,11 @@ struct block {
     struct block *next;
 };
 
-static struct block *table; /* made by the first watch */
+static struct block *table; /* made by the first asf__watch */
 static int hint; /* slots before this index are in use, except a few that threads freed at the same time */
-static struct sigaction program; /* the program's own action */
+static struct sigaction program; /* the program's own action for SIGBUS */
 static bool installed;
-static size_t page; /* read once: the handler must not cause a symbol lookup */
+static size_t page; /* read once: a symbol lookup in the handler is unsafe */
 
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
@@ -48,7 +48,8 @@ static struct slot *find_slot(uintptr_t at) {
     return NULL;
 }
 
-/* Called before the page is replaced: a thread that reads its zeros then finds the truncation noted. */
+/* Records the truncation before the page is replaced: a thread that reads the page's zeros then finds it
+ * recorded. */
 static void note_replaced(struct slot *s, uintptr_t at) {
     uintptr_t lowest = __atomic_load_n(&s->lowest, __ATOMIC_RELAXED);
     while ((lowest == 0 || at < lowest) &&
@@ -66,19 +67,19 @@ static bool replace_page(const siginfo_t *info) {
     if (!s)
         return false;
     note_replaced(s, at);
-    /* mmap by number: a race detector would take it for a write of this thread.  Writable: the segment
+    /* mmap by number: a race detector would report mmap as a write of this thread.  Writable: the segment
      * may have been attached for writing. */
     return asf__raw6(SYS_mmap, (long)at, (long)page, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) >= 0;
 }
 
-/* Raises the signal by its system-call number: a call by name could cause a symbol lookup in the handler. */
+/* Raises the signal by system-call number: a call by name could cause a symbol lookup in the handler. */
 static void raise_now(int sig) {
     asf__raw_syscall(SYS_tgkill, asf__raw_syscall(SYS_getpid, 0, 0, 0, 0),
                      asf__raw_syscall(SYS_gettid, 0, 0, 0, 0), sig, 0);
 }
 
-enum { KERNEL_SET = 8 }; /* bytes of a signal set, as the kernel counts them */
+enum { KERNEL_SET = 8 }; /* bytes of the kernel's signal set */
 
 /* Calls the program's handler as the kernel would, but does not block SIGBUS: a truncated page could
  * not be replaced while the handler runs. */
@@ -105,7 +106,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     if (has_handler(&program)) {
         call_program(sig, info, context);
     } else if (program.sa_handler == SIG_DFL || !sent) {
-        /* Returning repeats the access, which then ends the process. */
+        /* Returning repeats the access, which ends the process. */
         struct sigaction dfl = {.sa_handler = SIG_DFL};
         __sigaction(SIGBUS, &dfl, NULL);
         if (sent)
@@ -113,15 +114,17 @@ static void on_sigbus(int sig, siginfo_t *info, void *context) {
     }
 }
 
-/* Installs our handler.  Two properties of it follow the program's action, since they can be noticed:
- * the stack, and whether system calls are restarted.  An ignored signal interrupts no system call. */
+/* Installs our handler.  Two of its flags are copied from the program's action, since the program can
+ * notice them: the stack, and whether system calls are restarted.  An ignored signal interrupts no system
+ * call. */
 static int set_ours(const struct sigaction *act, struct sigaction *old) {
     int shows = has_handler(act) ? act->sa_flags & (SA_ONSTACK | SA_RESTART) : SA_ONSTACK | SA_RESTART;
     struct sigaction ours = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | shows};
     return __sigaction(SIGBUS, &ours, old);
 }
 
-/* If several threads install the handler at once, one of them reads the program's action. */
+/* Installs the handler for the first time.  If several threads do so at once, only one reads the
+ * program's action. */
 static bool put_in_place(void) {
     static const struct sigaction by_default = {.sa_handler = SIG_DFL};
     struct sigaction before;
@@ -141,8 +144,8 @@ static bool install(void) {
     return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) || put_in_place();
 }
 
-/* Whether our handler is installed; installs it again if the action has no handler.  It is not put in
- * front of a handler that the program has installed since: that one may call ours. */
+/* Whether our handler is installed; installs it again if the action has no handler.  A handler that the
+ * program has installed since stays in front of ours, which it may call. */
 static bool is_in_place(void) {
     struct sigaction now;
     if (!install() || __sigaction(SIGBUS, NULL, &now) != 0)
@@ -175,7 +178,7 @@ bool asf__program_action(const struct sigaction *act, struct sigaction *old) {
     return true;
 }
 
-/* The block that `link` points to, made if there is none; NULL: no memory. */
+/* Returns the block that `link` points to, made if there is none; NULL: no memory. */
 static struct block *block_at(struct block **link) {
     struct block *there = __atomic_load_n(link, __ATOMIC_ACQUIRE);
     struct block *made = there ? NULL : asf__zero_pages(sizeof *made);
@@ -183,7 +186,7 @@ static struct block *block_at(struct block **link) {
         return there;
     if (__atomic_compare_exchange_n(link, &there, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return made;
-    asf__sys.unmap(made, sizeof *made); /* another thread was first */
+    asf__sys.unmap(made, sizeof *made); /* another thread has made the block first */
     return there;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fault.h - mapped files that are truncated: instead of a SIGBUS, the missing page is replaced by zero
+ * fault.h - mapped files that are truncated: instead of raising SIGBUS, a missing page is replaced by zero
  * bytes and a flag is set.
  */
 #ifndef ASF_LIB_FAULT_H
@@ -17,14 +17,14 @@
  * that ends before its read pointer (`end` NULL: no window).  Returns a slot number, or -1 when the
  * mapping cannot be guarded: no memory, or `most` mappings are guarded already.  The first call
  * installs the handler. */
-enum { ASF_MOST_WINDOWS = 512 }; /* the most that streams use, which can read instead */
+enum { ASF_MOST_WINDOWS = 512 }; /* the most that streams guard; a stream without a slot reads instead */
 int asf__watch(char *base, size_t size, bool *truncated, char **end, int most);
 void asf__unwatch(int slot);
 /* asf__replaced_from: the lowest page of the guarded mapping that was replaced; NULL: none. */
 char *asf__replaced_from(int slot);
 
 /* asf__can_catch_faults: whether a fault of this thread would be caught now: the thread does not block
- * SIGBUS, and the program has not replaced our handler by its own.
+ * SIGBUS, and the program has not replaced our handler.
  * asf__faults_are_blocked: whether this thread blocks SIGBUS; a fault would then end the process. */
 bool asf__can_catch_faults(void);
 bool asf__faults_are_blocked(void);
@@ -40,8 +40,8 @@ bool asf__program_action(const struct sigaction *act, struct sigaction *old);
 enum { ASF_FAULT_STEP = 64 << 10, ASF_FAULTS_MOST = 8 };
 int asf__count_faults(const char *base);
 
-/* asf__before_exec: call before an exec or a start of another program.  If this program ignores
- * SIGBUS, so must the other one, although our handler is installed here.
+/* asf__before_exec: call before an exec or a start of another program.  If this program ignores SIGBUS, the
+ * other one must inherit that, although our handler is installed here.
  * asf__after_exec: call when the exec has failed or the start is done; installs our handler again. */
 void asf__before_exec(void);
 void asf__after_exec(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.c - runs an undo function when a call does not return.  For a cancelled thread it is in libc's
- * list of handlers.  For an exception a personality routine of our own calls it: the compiler's
+ * guard.c - run an undo function when a call does not return.  For a cancelled thread the function is in
+ * libc's list of handlers.  For an exception our own personality routine calls it: the compiler's routine
  * (-fexceptions) would need libgcc_s, and this library needs libc only.
  */
 #include "lib/sys/guard.h"
@@ -31,8 +31,8 @@ static void run_undo(void *arg) {
 /* Constants of the unwinder's interface (Itanium C++ ABI, level I). */
 enum { CLEANUP_PHASE = 2, FORCED = 8, CONTINUE = 8 };
 
-/* The unwinder calls this before it drops the frame of asf__guarded.  A forced unwinding ends the thread, and
- * then libc calls run_undo; after an exception this function does. */
+/* The unwinder calls this before it drops the frame of asf__guarded.  During a forced unwinding, which
+ * ends the thread, libc calls run_undo; after an exception this function calls it. */
 __attribute__((used)) int asf__guard_personality(int version, int actions, uint64_t class, void *exception,
                                                  void *context);
 int asf__guard_personality(int version, int actions, uint64_t class, void *exception, void *context) {

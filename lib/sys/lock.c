@@ -18,8 +18,8 @@
 #include "lib/sys/stats.h"
 #include "lib/sys/syscalls.h"
 
-/* Consecutive uncontended acquisitions by one thread before its stream is
- * biased to it: enough to pay for one revocation (some microseconds). */
+/* Consecutive uncontended acquisitions by one thread before its stream is biased to it: enough to pay for
+ * one revocation (some microseconds). */
 enum { STREAK = 64 };
 
 static bool registered, restartable;
@@ -39,7 +39,7 @@ void asf__lock_register(void) {
 #endif
 }
 
-/* Allow the holder's restartable sequences, or forbid them (holder NULL). */
+/* Allows the holder's restartable sequences, or forbids them (holder NULL). */
 static void tell_fast(struct asf_lock *l, void *holder) {
     if (l->fast && (restartable || !holder))
         __atomic_store_n(l->fast, holder ? (asf__tag)holder + 1 : 0, __ATOMIC_RELEASE);
@@ -70,7 +70,7 @@ static bool take_word(struct asf_lock *l) {
     return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Spin a little: most locks are held for less than a microsecond, and sleeping would cost more.  If
+/* Spins a little: most locks are held for less than a microsecond, and sleeping would cost more.  If
  * another thread sleeps already, spinning gains nothing. */
 static bool take_soon(struct asf_lock *l) {
     enum { TRIES = 50 };
@@ -102,8 +102,8 @@ static void release_lock(struct asf_lock *l) {
     release_word(l);
 }
 
-/* End the holder's bias and own the lock; the caller has the word.  With `wait` false, give up after
- * TRIES looks if the holder is still inside. */
+/* Ends the holder's bias and owns the lock; the caller has the word.  If `wait` is false, gives up after
+ * TRIES tries while the holder is inside. */
 static bool take_bias(struct asf_lock *l, bool wait) {
     enum { TRIES = 200 };
     unsigned busy, tries = 0;
@@ -130,7 +130,7 @@ static bool take_bias(struct asf_lock *l, bool wait) {
     return true;
 }
 
-/* Bias the lock, which `self` has just taken, to `self`. */
+/* Biases the lock, which `self` has just taken, to `self`. */
 static void grant_bias(struct asf_lock *l, void *self) {
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&l->holder, self, __ATOMIC_RELEASE);
@@ -143,8 +143,8 @@ static void tell_detector(struct asf_lock *l) {
     l->depth |= ASF_TOLD;
 }
 
-/* If there is a race detector, every acquisition begins a new streak.  So this function, rarely called
- * otherwise, reports each to it. */
+/* Begins a streak.  With a race detector every acquisition does, so that this function, otherwise rarely
+ * called, reports each acquisition. */
 static void begin_streak(struct asf_lock *l, void *self) {
     l->last = asf__has_race_detector() ? NULL : self;
     l->streak = 0;
@@ -161,7 +161,7 @@ static void consider_bias(struct asf_lock *l, void *self) {
     }
 }
 
-/* Whether this thread owns the lock by libc's words, not by its bias.  `holder` is loaded first: a revoker
+/* Whether this thread owns the lock by libc's words, not by its bias.  Loads `holder` first: a revoker
  * becomes the owner before it clears `holder`. */
 static bool owns(const struct asf_lock *l, const void *self) {
     return __atomic_load_n(&l->holder, __ATOMIC_ACQUIRE) != self &&
@@ -170,8 +170,8 @@ static bool owns(const struct asf_lock *l, const void *self) {
 
 void asf__lock_slow(struct asf_lock *l) {
     void *self = asf__self();
-    /* If there is one thread, a word that is not 0 is its own: it holds the lock, or a signal
-     * interrupted it while it took the lock. */
+    /* With one thread, a nonzero word is its own: it holds the lock, or a signal interrupted it while it
+     * took the lock. */
     if (owns(l, self) || (__libc_single_threaded && l->word != 0)) {
         l->depth++;
         return;
@@ -236,7 +236,7 @@ void asf__unlock_slow(struct asf_lock *l) {
 void asf__unbias(struct asf_lock *l) {
     if (!__atomic_load_n(&l->biasable, __ATOMIC_RELAXED))
         return;
-    if (asf__bias_held(l)) { /* libc then finds this thread to be the owner, and only counts */
+    if (asf__bias_held(l)) { /* libc then finds this thread as the owner, and only counts */
         own(l);
         return;
     }
@@ -255,12 +255,12 @@ static bool was_never_taken(const struct asf_lock *l) {
            !l->streak;
 }
 
-/* A lock that was never taken is not written: the first write to a page in the child copies the page,
+/* Does not write to a lock that was never taken: the first write to a page in the child copies the page,
  * which takes some microseconds. */
 void asf__lock_inherit(struct asf_lock *l, bool own) {
     const bool biasable = l->biasable;
     if (own && asf__bias_held(l)) {
-        l->word = 0; /* the threads that waited for it do not exist in the child */
+        l->word = 0; /* the threads that waited do not exist in the child */
         l->revoke = 0;
         tell_fast(l, l->holder);
     } else if ((!own || !owns(l, asf__self())) && !was_never_taken(l)) {

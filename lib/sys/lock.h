@@ -20,12 +20,12 @@
 #define asf__likely(x)   __builtin_expect(!!(x), 1)
 #define asf__unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Names the thread that a lock is biased to: its thread pointer plus one, a value that no other memory
- * holds by accident. */
+/* Identifies the thread that a lock is biased to: its thread pointer plus one, a value that other memory
+ * does not hold by accident. */
 typedef uintptr_t asf__tag;
 
-/* Attribute of functions that read streams without their locks, and for which a slightly old value is
- * as good: race detectors skip them. */
+/* Attribute of functions that read streams without their locks, and for which a slightly old value is good
+ * enough: race detectors skip them. */
 #define ASF_RACY __attribute__((no_sanitize_thread))
 
 struct asf_lock {
@@ -48,19 +48,18 @@ void asf__lock_reset(struct asf_lock *l);
 /* asf__lock_inherit: for the child of a fork: releases locks of other threads, which the child does
  * not have.  With `own` false it releases this thread's locks, too. */
 void asf__lock_inherit(struct asf_lock *l, bool own);
-/* asf__unbias: let libc's own code take the lock.  The bias ends for good; but if this thread holds
- * the lock by its bias, the bias stays and libc finds this thread to be the owner.  Any thread may
- * call. */
+/* asf__unbias: let libc's own code take the lock.  The bias ends for good.  But if this thread holds the
+ * lock by its bias, the bias stays, and libc finds this thread as the owner.  Any thread may call. */
 void asf__unbias(struct asf_lock *l);
 /* The depth of a lock that this library took first.  libc counts up and down from there.  Locks that
  * libc took first have depth 1, from 2.37 on 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
 /* A bit in `depth`: the acquisition was reported to a race detector, so the release must be, too. */
 enum { ASF_TOLD = 1 << 24 };
-/* asf__patient: backoff while another thread has something.  `i` is the number of the try.  With
- * `most` = ASF_MOMENT each try yields the processor; with ASF_WHILE the later tries sleep 1 ms each, a
- * tenth of a second in all.
- * returns  false when it is time to give up: the other thread may be waiting for this one */
+/* asf__patient: back off while another thread holds something.  `i` is the number of the try.  With `most` =
+ * ASF_MOMENT each try yields the processor; with ASF_WHILE the later tries sleep 1 ms each, a tenth of a
+ * second in all.
+ * returns  false when the caller must give up: the other thread may be waiting for this one */
 enum { ASF_MOMENT = 50, ASF_WHILE = 150 };
 bool asf__patient(int i, int most);
 /* asf__lock_register: allow locks to be biased; cheap while there is one thread. */
@@ -81,7 +80,7 @@ static inline unsigned asf__busy(const struct asf_lock *l) {
     return __atomic_load_n(&l->busy, __ATOMIC_RELAXED);
 }
 
-/* The holder takes its biased lock: plain stores and no fence.  A revoker sets `revoke`, fences every
+/* The holder takes its biased lock with plain stores and no fence.  A revoker sets `revoke`, fences every
  * thread by membarrier, and only then reads `busy`. */
 static inline bool asf__bias_enter(struct asf_lock *l) {
     /* Acquire: the last holder may be an ended thread that had the same thread pointer. */
@@ -90,11 +89,11 @@ static inline bool asf__bias_enter(struct asf_lock *l) {
         __atomic_store_n(&l->busy, busy + 1, __ATOMIC_RELAXED);
         return true;
     }
-    /* The stored value is a constant.  With `busy + 1` each call's store would wait for the load above, and
-     * so for the store of the call before it. */
+    /* The stored value is a constant.  With `busy + 1` each call's store would wait for the load above,
+     * and therefore for the previous call's store. */
     __atomic_store_n(&l->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    /* Acquire: if a revocation is over, `holder` is read as the revoker wrote it. */
+    /* Acquire: after a revocation, `holder` is read as the revoker wrote it. */
     if (asf__likely(!__atomic_load_n(&l->revoke, __ATOMIC_ACQUIRE) &&
                     __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == asf__self()))
         return true;
@@ -143,7 +142,7 @@ static inline void asf__unlock(struct asf_lock *l) {
         asf__bias_leave(l);
     } else if (__libc_single_threaded && l->depth == ASF_HELD_ONCE &&
                __atomic_load_n(&l->word, __ATOMIC_RELAXED) == 1) {
-        /* GCC would make one load of two plain ones, which waits until both stores are through. */
+        /* GCC would merge two plain loads into one, which waits until both stores have completed. */
         l->owner = NULL;
         l->depth = 0;
         l->word = 0;

@@ -47,7 +47,8 @@ static inline size_t asf__page(void) {
     return getauxval(AT_PAGESZ);
 }
 
-/* The processor's counter, 25 MHz on many machines, can give events of two threads the same number. */
+/* The counter of the latest asf__ticks.  The processor's own counter, 25 MHz on many machines, can give
+ * events of two threads the same number. */
 extern uint64_t asf__tick;
 
 static inline uint64_t asf__ticks(void) {

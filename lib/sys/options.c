@@ -31,7 +31,8 @@ struct asf_options asf__option_values = {
 };
 bool asf__options_parsed;
 
-/* Of two of the libraries in one process the one whose functions are called reports it. */
+/* Reports an unusable option.  If two of the libraries are in one process, only the one whose functions
+ * are called reports. */
 static void report_unusable(const char *what, size_t length) {
     if (asf_version != asf__own_version)
         return;
@@ -44,7 +45,7 @@ static void report_unusable(const char *what, size_t length) {
     asf__sys.write(2, line, at + length + 1);
 }
 
-/* strtoull, but errno is not changed. */
+/* As strtoull, but leaves errno unchanged. */
 static unsigned long long to_number(const char *text, char **end) {
     int saved = errno;
     unsigned long long n = strtoull(text, end, 10);
@@ -56,7 +57,7 @@ static bool is(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Parses a number of bytes, with K or M after it or not. */
+/* Parses a number of bytes, optionally followed by K or M. */
 static bool set_size(size_t *to, const char *value, size_t least, size_t unit) {
     char *end;
     unsigned long long n = to_number(value, &end);
@@ -98,7 +99,7 @@ static bool set_flag(bool *to, const char *value, size_t length) {
     return on || off;
 }
 
-/* A size that the user gives is exact, as setvbuf's is. */
+/* Sets the exact buffer size that the user gives, as setvbuf does. */
 static bool set_buffer(const char *value, size_t length) {
     struct asf_options *o = &asf__option_values;
     bool by_libc = is(value, length, "libc"), by_itself = is(value, length, "auto");
@@ -122,7 +123,7 @@ static bool set_shm(const char *value, size_t length) {
     return false;
 }
 
-/* PROCESS/DESCRIPTOR/INODE. */
+/* Parses PROCESS/DESCRIPTOR/INODE. */
 static bool set_ring(const char *value) {
     struct asf_options *o = &asf__option_values;
     unsigned long long part[3];
@@ -139,7 +140,7 @@ static bool set_ring(const char *value) {
     return true;
 }
 
-/* A size that is given overrules the table of `asf tune`. */
+/* Sets a size that the user gives, which overrides the table of `asf tune`. */
 static bool set_given(size_t *to, unsigned given, const char *value, size_t least, size_t unit) {
     asf__option_values.given |= given;
     return set_size(to, value, least, unit);
@@ -155,7 +156,7 @@ static bool set_option(const char *key, size_t klen, const char *value, size_t l
     return false;
 }
 
-/* Sets nothing if it is unusable. */
+/* Sets nothing if the item is unusable. */
 static bool set_item(const char *item, size_t length) {
     const struct asf_options before = asf__option_values;
     const size_t key = strcspn(item, "=,");
@@ -181,7 +182,7 @@ static void parse_options(const char *text) {
     }
 }
 
-/* Searches by hand: nearly always the variable is not set, and libc's getenv costs a page fault. */
+/* Searches the environment directly: the variable is rarely set, and libc's getenv costs a page fault. */
 static bool may_be_given(void) {
     static char name[] = "ASF_OPTIONS=";
     for (char **variable = environ; variable && *variable; variable++) {
@@ -194,7 +195,7 @@ static bool may_be_given(void) {
     return false;
 }
 
-/* The program's own variable, if it has one. */
+/* The program's own variable, if it defines one. */
 extern const char asf_conf[] __attribute__((weak, visibility("default")));
 
 const struct asf_options *asf__parse_options(void) {
@@ -204,7 +205,7 @@ const struct asf_options *asf__parse_options(void) {
         parse_options(asf_conf);
     if (text)
         parse_options(text);
-#ifndef ASF_UNIX /* another program, which libasf_unix serves, may start this one with them */
+#ifndef ASF_UNIX /* with libasf_unix, another program may start this one with them */
     asf__option_values.popen_rings = false;
     asf__option_values.rings = 0;
 #endif

@@ -20,10 +20,10 @@ struct asf_options {
     size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
     size_t buffer;     /* buffer of fully buffered streams, bytes; 0: libc's size */
     bool exact;        /* no stream becomes bulk */
-    unsigned given;    /* ASF_GIVEN_ bits: sizes that the user chose */
+    unsigned given;    /* ASF_GIVEN_ bits: the sizes that the user chose */
     bool tune;         /* use the table of `asf tune` */
     bool decompress;   /* decode compressed input */
-    bool verbose;      /* name each stream's module on stderr */
+    bool verbose;      /* report each stream's module on stderr */
     char shm[8];       /* "posix" or "sysv": backend of new segments */
 
     /* For libasf_unix. */
@@ -32,8 +32,8 @@ struct asf_options {
 
     /* Rings for pipes of which this process may have an end (lib/shm/ring_offer.c). */
     struct asf_ring_offer {
-        int keeper, fd; /* the process with the ring's descriptor, and its number */
-        uint64_t inode; /* the pipe */
+        int keeper, fd; /* the process with the ring's descriptor, and the descriptor's number */
+        uint64_t inode; /* the pipe's */
     } ring[8];
     int ring_count;
     int rings; /* above 0: there are rings, given here or made by this process */
@@ -49,8 +49,8 @@ static inline const struct asf_options *asf__options(void) {
     return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
 }
 
-/* asf__is_option: whether KEY=VALUE, of `length` characters, can be set.  It sets none, but a path of
- * statistics is replaced. */
+/* asf__is_option: whether KEY=VALUE, of `length` characters, can be set.  It changes no option except the
+ * path of the statistics. */
 bool asf__is_option(const char *item, size_t length);
 
 #pragma GCC visibility pop

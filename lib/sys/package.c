@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * package.c - the kind of system, by os-release(5).
+ * package.c - whether the system is like Debian, by os-release(5).
  */
 #define _GNU_SOURCE
 #include "lib/sys/package.h"
@@ -11,7 +11,8 @@
 
 #include "lib/sys/syscalls.h"
 
-/* Whether the value, up to the end of its line, is a list with the word: debian, or "ubuntu debian". */
+/* Whether the value, up to the end of its line, is a list that contains the word: debian, or "ubuntu
+ * debian". */
 static bool has_word(const char *value, const char *word) {
     for (size_t n; *value && *value != '\n'; value += n) {
         n = strcspn(value, " \"'\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * processors.c - how many processors a process may use.
+ * processors.c - the number of processors that a process may use.
  */
 #define _GNU_SOURCE
 #include "lib/sys/processors.h"
@@ -21,14 +21,14 @@ static size_t read_text(const char *path, char *text, size_t size) {
     return strlen(text);
 }
 
-/* Processors that "QUOTA PERIOD" allows; UINT_MAX for "max PERIOD". */
+/* Returns the number of processors that "QUOTA PERIOD" allows; UINT_MAX for "max PERIOD". */
 static unsigned quota_of(const char *text) {
     char *end;
     long long time = strtoll(text, &end, 10), period = strtoll(end, NULL, 10);
     return time > 0 && period > 0 ? (unsigned)((time + period - 1) / period) : UINT_MAX;
 }
 
-/* The least quota of the process's control group (version 2) and those above it. */
+/* Returns the least quota of the process's control group (version 2) and the groups above it. */
 static unsigned quota(void) {
     char groups[4096], path[4096 + 64], text[64];
     read_text("/proc/self/cgroup", groups, sizeof groups);

@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Functions of its runtime; NULL in all other programs. */
+/* Functions of ThreadSanitizer's runtime; NULL in programs without it. */
 extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
 extern void __tsan_release(void *address) __attribute__((weak, visibility("default")));
 
 /* asf__has_race_detector: whether the program has ThreadSanitizer; one comparison.
- * asf__tell_acquired, asf__tell_released: everything that a thread did before it calls
- * asf__tell_released with an address happened before another thread's asf__tell_acquired of that
- * address returns. */
+ * asf__tell_acquired, asf__tell_released: report that the actions of a thread before its call of
+ * asf__tell_released with an address happened before another thread's asf__tell_acquired of that address
+ * returns. */
 static inline bool asf__has_race_detector(void) {
 #ifdef __SANITIZE_THREAD__ /* ThreadSanitizer sees the library itself */
     return false;

@@ -55,8 +55,8 @@ static void emit(const char *line, int length, size_t size) {
     }
 }
 
-/* The table's head, once.  NAME_MAX limits the program's name here and elsewhere, so that the line
- * fits: the name need not be a file's. */
+/* Prints the table's head, once.  NAME_MAX limits the program's name here and elsewhere, so that the line
+ * fits: the name may be longer than a file's. */
 static int headline(char *to, size_t size) {
     static bool headed;
     if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
@@ -66,7 +66,7 @@ static int headline(char *to, size_t size) {
                             "bytes in", "bytes out", "calls", "no kernel", "syscalls", "by libc", "why");
 }
 
-/* The text after the reason for the module. */
+/* Returns the text that follows the reason for the module. */
 static const char *tell_bulk(char to[48], const struct asf_stats *s) {
     *to = '\0';
     if (s->bulk)
@@ -74,12 +74,12 @@ static const char *tell_bulk(char to[48], const struct asf_stats *s) {
     return to;
 }
 
-/* The number of calls that needed no system call: at least all minus one for each system call. */
+/* Returns the number of calls that needed no system call: at least all minus one for each system call. */
 static uint64_t served(const struct asf_stats *s) {
     return s->calls > s->syscalls ? s->calls - s->syscalls : 0;
 }
 
-/* The number of system calls that libc would have made; "-" if libc has no such stream. */
+/* Returns the number of system calls that libc would have made; "-" if libc has no such stream. */
 static const char *by_libc(char to[24], const struct asf_stats *s) {
     const int64_t n = (int64_t)s->syscalls + s->spared;
     if (!s->as_libc)

@@ -11,17 +11,18 @@
 #pragma GCC visibility push(hidden)
 
 struct asf_stats {
-    uint64_t in, out;               /* bytes moved by the kernel or mapped */
-    uint64_t calls;                 /* calls of an interface, counted only with stats on */
-    uint64_t syscalls;              /* system calls on the stream's data */
-    int64_t spared;                 /* system calls that libc would have made in addition; below 0: fewer */
+    uint64_t in, out;  /* bytes moved by the kernel or mapped */
+    uint64_t calls;    /* calls of an interface, counted only with stats on */
+    uint64_t syscalls; /* system calls on the stream's data */
+    int64_t spared; /* system calls that libc would have made in addition; negative: the stream made more than
+                       libc */
     uint64_t in_before, out_before; /* the part of `in` and `out` that the parent process moved */
     uint64_t told;                  /* in + out when last reported, plus one */
     uint64_t bulk;                  /* bytes moved when the stream first became bulk; 0: it never did */
     bool as_libc;                   /* `spared` is counted: libc has the same stream */
 };
 
-/* asf__counting: statistics are on, and every call takes the counted path. */
+/* asf__counting: whether statistics are on; every call then takes the counted path. */
 extern bool asf__counting;
 struct asf_stats_line {
     const char *stream, *module, *why;
@@ -30,9 +31,9 @@ struct asf_stats_line {
 
 /* asf__stats_start: read the options; runs once, when the library starts. */
 void asf__stats_start(void);
-/* asf__stats_open: open a file to append a report.  Neither the open nor a write waits: a FIFO without
- * a reader is an error.  Of symbolic links it follows only a process's links to its descriptors:
- * another user may have made others.
+/* asf__stats_open: open a file to append a report.  Neither the open nor a write waits: a FIFO without a
+ * reader is an error.  Of symbolic links it follows only a process's links to its descriptors: another user
+ * may have made others.
  * returns  a descriptor, or -errno */
 int asf__stats_open(const char *path);
 void asf__stats_line(const struct asf_stats_line *line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * syscalls.c - the table of system calls.  They are made by number: the program, or this library, may
+ * syscalls.c - the table of system calls.  They are made by number, since the program, or this library, may
  * have replaced libc's functions of these names.
  */
 #define _GNU_SOURCE
@@ -45,7 +45,7 @@ void asf__release_signals(uint64_t mask) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
-/* No cancellation points: asf__read and so on have these for the program's calls.  The plain calls
+/* These are no cancellation points: asf__read and the like are, for the program's calls.  The plain calls
  * read and write the library's own data, also with a stream's lock held. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n) {
     return asf__raw(SYS_read, fd, (long)buf, (long)n, 0);
@@ -190,7 +190,7 @@ static int64_t sys_cached_pages(int fd, off64_t offset, size_t n) {
     return count;
 }
 
-/* cachestat(2) is in Linux since 6.5 and not yet in all headers. */
+/* cachestat(2) is in Linux since 6.5, but not in all headers yet. */
 enum { CACHESTAT = 451 };
 
 static bool sys_unasked(int fd, off64_t offset) {
@@ -259,8 +259,8 @@ static int sys_close_seen(int fd) {
     return rc;
 }
 
-/* A race detector has seen the program open the descriptors that a stream closes.  Without the close
- * it would believe, when the number is used again, that another thread closes it. */
+/* Reports the library's closes to a race detector, which has seen the program open the descriptors.
+ * Otherwise it would report a race when the number is used again. */
 void asf__show_closes(void) {
     if (asf__has_race_detector() && asf__sys.close == asf__plain_close)
         asf__sys.close = sys_close_seen;

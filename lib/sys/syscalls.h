@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * syscalls.h - every system call that the library makes on a stream, in one table whose entries a test
- * can replace.  Each call returns -errno on failure and does not change errno, which belongs to the
- * interfaces.
+ * syscalls.h - every system call that the library makes on a stream, in one table whose entries a test can
+ * replace.  Each call returns -errno on failure and does not change errno, which only interfaces set.
  */
 #ifndef ASF_LIB_SYSCALLS_H
 #define ASF_LIB_SYSCALLS_H
@@ -40,7 +39,7 @@ struct asf_syscalls {
     int (*isatty)(int fd);
     void *(*map)(size_t length, int fd, off64_t offset, int *error);
     int (*unmap)(void *addr, size_t length);
-    /* Copies inside the kernel, at the descriptors' current offsets. */
+    /* Copy inside the kernel, at the descriptors' current offsets. */
     ssize_t (*splice)(int in, int out, size_t n);
     ssize_t (*send)(int in, int out, size_t n);
     ssize_t (*copy_range)(int in, int out, size_t n);
@@ -49,19 +48,19 @@ struct asf_syscalls {
     /* The number of pages in memory among the n bytes from `offset`, a page boundary.  Only the file's
      * owner gets the true number. */
     int64_t (*cached_pages)(int fd, off64_t offset, size_t n);
-    /* Whether the page at `offset` is neither in memory nor being read.  Where cachestat(2) is missing
-     * or refused, a page that is being read counts as not asked for. */
+    /* Whether the page at `offset` is neither in memory nor being read.  If cachestat(2) is missing or
+     * refused, a page that is being read counts as unasked. */
     bool (*unasked)(int fd, off64_t offset);
     /* posix_fadvise(). */
     int (*advise)(int fd, off64_t offset, off64_t n, int advice);
     int (*pipe)(int ends[2]);
-    int (*pipe_size)(int fd, int size); /* 0: only ask */
+    int (*pipe_size)(int fd, int size); /* size 0: returns the present size */
 };
 
 extern struct asf_syscalls asf__sys;
 
-/* asf__descriptor_used: set by libasf_unix, which may keep a descriptor's offset itself.  Called
- * before a stream moves the offset or closes the descriptor by a system call of its own. */
+/* asf__descriptor_used: set by libasf_unix, which may keep a descriptor's offset itself.  Called before a
+ * stream moves the offset or closes the descriptor by a system call of its own. */
 extern void (*asf__descriptor_used)(int fd, bool closes);
 static inline void asf__use_descriptor(int fd, bool closes) {
     if (__builtin_expect(asf__descriptor_used != NULL, 0))
@@ -77,10 +76,10 @@ extern OF_LIBC int __open64(const char *path, int flags, ...);
 extern OF_LIBC int *__errno_location(void);
 extern OF_LIBC void pthread_testcancel(void);
 
-/* asf__cancellable_*: calls in which the thread can be cancelled at any moment, as in libc's.  While
- * there is one thread, nobody can cancel it, and the call is made directly.  With more threads libc
- * makes the call, since libc alone can wait for the signal of a cancellation that is under way.  If
- * that signal came after the call, it would end a thread that has forbidden cancellation meanwhile. */
+/* asf__cancellable_*: calls in which the thread can be cancelled at any moment, as in libc's.  With one
+ * thread, no thread can cancel it, and the call is made directly.  With more threads libc makes the call,
+ * since only libc can wait for the signal of a cancellation that is under way.  If that signal came after
+ * the call, it would end a thread that has forbidden cancellation meanwhile. */
 #define ASF__CANCELLABLE(alone, by_libc)                                                                     \
     (__extension__({                                                                                         \
         long result_;                                                                                        \
@@ -115,10 +114,9 @@ static inline __attribute__((always_inline)) int asf__cancellable_open(const cha
                                  __open64(path, flags, mode));
 }
 
-/* asf__read, asf__write, asf__open and so on: the table's calls.  Here reading, writing and opening
- * are cancellation points; calls through asf__sys are none.  After a system call the processor cannot
- * predict returns: each level of calls above it costs some 7 ns, so the usual case skips the table's
- * two levels. */
+/* asf__read, asf__write, asf__open and so on: the table's calls.  Here reading, writing and opening are
+ * cancellation points; calls through asf__sys are not.  After a system call the processor cannot predict
+ * returns: each level of calls above it costs some 7 ns, so the usual case skips the table's two levels. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);
@@ -133,8 +131,9 @@ static inline ssize_t asf__read(int fd, void *buf, size_t n) {
     return asf__sys.read(fd, buf, n);
 }
 
-/* As asf__read and asf__write, but what follows the n bytes goes to or comes from `more`.  Where another
- * interface has the descriptor's offset, only the n bytes are moved.  They are no cancellation points. */
+/* asf__read_on, asf__write_on: as asf__read and asf__write, but after the n bytes, bytes of `more` are
+ * read or written.  If another interface keeps the descriptor's offset, only the n bytes are moved.  No
+ * cancellation points. */
 ssize_t asf__read_on(int fd, void *buf, size_t n, void *more, size_t size);
 ssize_t asf__write_on(int fd, const void *buf, size_t n, const void *more, size_t size);
 
@@ -166,7 +165,7 @@ static inline int asf__close(int fd) {
     return asf__sys.close(fd);
 }
 
-/* Tests for cancellation only before the close: a signal does not end a close. */
+/* Tests for cancellation only before the close: a signal does not interrupt a close. */
 static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) {
     if (!__libc_single_threaded)
         pthread_testcancel();
@@ -176,7 +175,7 @@ static inline __attribute__((always_inline)) int asf__cancellable_close(int fd) 
 /* asf__show_closes: let a race detector, if there is one, see the library's closes of descriptors. */
 void asf__show_closes(void);
 
-/* newfstatat is the call that libc makes; a filter of system calls may allow no other. */
+/* Calls newfstatat, as libc does: a filter of system calls may allow no other. */
 static inline int asf__fstat(int fd, struct stat64 *st) {
     if (asf__sys.fstat == asf__plain_fstat)
         return (int)asf__raw(SYS_newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH);
@@ -190,7 +189,7 @@ long asf__raw_syscall(long number, long a, long b, long c, long d);
  * for them. */
 unsigned asf__processors(void);
 
-/* asf__out_of_the_way: move one of our descriptors to a number from 400 up, which programs hardly use.
+/* asf__out_of_the_way: move one of our descriptors to a number of 400 or more, which programs hardly use.
  * returns  the new descriptor, close-on-exec, or `fd` unchanged if it cannot be moved. */
 int asf__out_of_the_way(int fd);
 
@@ -199,8 +198,8 @@ int asf__out_of_the_way(int fd);
 uint64_t asf__hold_signals(void);
 void asf__release_signals(uint64_t mask);
 
-/* asf__zero_pages: zeroed memory for a table that few processes need; `unmap` frees it.  NULL: no
- * memory. */
+/* asf__zero_pages: map zeroed memory for a table that few processes need; `unmap` frees it.
+ * returns  NULL: no memory. */
 void *asf__zero_pages(size_t size);
 
 #pragma GCC visibility pop

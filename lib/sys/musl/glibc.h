@@ -13,7 +13,7 @@
 #define _LARGEFILE64_SOURCE /* off64_t, stat64 and so on */
 #include <string.h>
 
-/* libc's calls by names that this library does not define.  libasf_unix defines the plain ones. */
+/* Calls libc by names that this library does not define.  libasf_unix defines the plain names. */
 #ifdef ASF_UNIX
 #define ASF__OWN(name) asf__own_##name /* interfaces/unix/musl/own_calls.c */
 #else
@@ -32,7 +32,7 @@
 #define strerrordesc_np                strerror
 #define strerror_r(number, text, size) ((void)(text), strerror(number))
 
-/* musl's locales do not group digits, and their answers are English. */
+/* musl's locales do not group digits, and their yes and no are English. */
 #define GROUPING THOUSEP
 static inline int rpmatch(const char *answer) {
     return *answer == 'y' || *answer == 'Y' ? 1 : *answer == 'n' || *answer == 'N' ? 0 : -1;

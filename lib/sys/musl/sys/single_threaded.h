@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * single_threaded.h - whether the process has one thread.  musl tells it of no function, but its threads are
- * in a ring, by the fourth word of each thread's control block (`prev` and `next` of struct pthread, which it
- * calls an external interface since 1.1.22).  A thread that starts is not in the ring yet, and sees no ring
- * of one.
+ * single_threaded.h - whether the process has one thread.  musl has no function for this, but it links its
+ * threads in a ring, by the fourth word of each thread's control block (`prev` and `next` of struct pthread,
+ * which musl calls an external interface since 1.1.22).  A thread that starts is not in the ring yet, but
+ * never sees a ring of one.
  */
 #ifndef ASF_LIB_SYS_MUSL_SINGLE_THREADED_H
 #define ASF_LIB_SYS_MUSL_SINGLE_THREADED_H
