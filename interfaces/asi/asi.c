@@ -4,7 +4,7 @@
  * locks the stream and a u_ form that does not.
  */
 #define _GNU_SOURCE
-#define ASF_NO_INLINE /* this file defines the functions that <asf/inline.h> has inline */
+#define ASF_NO_INLINE /* this file defines the functions that <asf/inline.h> would define inline */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -44,8 +44,8 @@ struct asf_cios *asf_sopen_fd(int fd, int flags, int *error) {
 }
 
 struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *error) {
-    /* Refused before the file is created or truncated.  O_DIRECT needs aligned addresses and lengths, which
-     * buffers and the ends of files do not have. */
+    /* Checked before the open, which may create or truncate the file.  O_DIRECT needs aligned addresses
+     * and lengths, which buffers and the ends of files do not have. */
     bool refused = !has_access(flags) || flags & O_DIRECT;
     int fd = refused ? -EINVAL : asf__open(filename, flags, mode);
     if (fd < 0) {
@@ -65,8 +65,8 @@ struct asf_cios *asf_sopen(const char *filename, int flags, mode_t mode, int *er
     return c;
 }
 
-/* Copies the program's table, which may be of an older or newer <asf/stream.h>: functions that it lacks are
- * NULL.  Returns false if it uses a function that this library does not know. */
+/* Copies the program's table, which may be of an older or newer <asf/stream.h>: functions that it lacks
+ * become NULL.  Returns false if it has a function that this library does not know. */
 static bool read_table(const struct asf_stream_ops *theirs, struct asf_stream_ops *ops) {
     enum { FIRST_SIZE = offsetof(struct asf_stream_ops, close) + sizeof theirs->close, MOST = 4096 };
     *ops = (struct asf_stream_ops){0};
@@ -99,7 +99,7 @@ int asf_sclose(struct asf_cios *c) {
     if (rc == ASF_HAS_REGIONS)
         return -EBUSY;
     asf__cios_free(c);
-    return rc == -EBUSY ? -EIO : rc; /* the module's own -EBUSY: the stream is gone all the same */
+    return rc == -EBUSY ? -EIO : rc; /* the module's own -EBUSY: unlike ours, the stream is closed */
 }
 
 void *asf_v1_u_salloc(struct asf_cios *c, ssize_t *length) {
@@ -127,9 +127,9 @@ int asf_u_sabandon(struct asf_cios *c, void *ptr) {
     return rc == ASF_NOT_APART ? asf__abandon(c, ptr) : rc == -EIO ? 0 : rc;
 }
 
-/* Gives the region back and allocates it anew with the other length.  If that fails and the buffer is still
- * current, the region is as before.  If an earlier call met the end of the input, the region keeps its
- * length; if it met an error, this call returns it. */
+/* Gives the region back and allocates it again with the other length.  If that fails and the buffer is
+ * still current, the region is as before.  If an earlier call met the end of the input, the region keeps
+ * its length; if that call met an error, this call returns the error. */
 static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     char *p = r->p;
     size_t old = r->n;
@@ -149,8 +149,8 @@ static void *regrow_input(struct asf_cios *c, struct asf_region *r, ssize_t *new
     return q;
 }
 
-/* Moves the region into a buffer larger by half, so that many small extensions copy each byte a few times
- * only. */
+/* Moves the region into a buffer half as large again as wanted, so that many small extensions copy each
+ * byte only a few times. */
 static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     char *p = r->p;
     size_t old = r->n, want = (size_t)*newlen;
@@ -164,14 +164,14 @@ static void *regrow_output(struct asf_cios *c, struct asf_region *r, ssize_t *ne
     char *q = rc < 0 && rc != -ENOMEM ? asf__no_region(newlen, rc) : asf__u_salloc(c, newlen, false);
     if (q)
         memcpy(q, kept, old);
-    else if (c->buffer && c->write_ptr == p) /* nothing has changed: the region is as before */
+    else if (c->buffer && c->write_ptr == p) /* the region is still in its buffer, unchanged */
         asf__grant_again(c, &c->write_ptr, old);
     free(kept);
     return q;
 }
 
-/* Allocates a positional call's region anew with the other length.  For length 0 it only moves the stream to
- * the region's beginning. */
+/* Allocates a positional call's region again with the other length.  For length 0 it only moves the
+ * stream to the region's beginning. */
 static void *resize_apart(struct asf_cios *c, char *p, ssize_t *newlen) {
     size_t old = asf__is_putting(c) ? 0 : asf__latest_at(c, p);
     if (old == 0)
@@ -203,8 +203,8 @@ static void *resize_in_window(struct asf_cios *c, struct asf_region *r, size_t n
     return r->p;
 }
 
-/* Changes an output region's length to 0, and gives it an address of its own: the next region will begin
- * where this one did. */
+/* Changes an output region's length to 0, and gives the region an address of its own, since the next
+ * region will begin at the old one. */
 static void *empty_output(struct asf_cios *c, struct asf_region *r, ssize_t *newlen) {
     struct asf_buffer *b = asf__buffer_new(1);
     if (!b)
@@ -247,8 +247,8 @@ static bool is_in_window(struct asf_cios *c, off64_t at, size_t n) {
            n <= (uint64_t)(c->offset - at);
 }
 
-/* Returns the offset from the beginning of the file, or -errno.  Pending and detached output counts as part
- * of the file. */
+/* Returns the offset from the beginning of the file, or -errno.  SEEK_END includes pending and detached
+ * output. */
 static off64_t absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
     off64_t base = 0;
     if (whence == SEEK_CUR)
@@ -268,13 +268,13 @@ static off64_t absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Puts pending output, or detaches it if regions in it are in use. */
 static int put_or_detach_output(struct asf_cios *c) {
-    bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* or asf__seek puts it */
+    bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* nothing is pending, or asf__seek puts it */
     int rc = none ? 0 : asf__flush_output(c);
     return rc == -EBUSY ? asf__detach_output(c) : rc;
 }
 
-/* Whether a positional write allocates its region outside the current buffer.  Not where output is put at the
- * end of the file, or as soon as its region is given back, or from the program's buffer. */
+/* Whether a positional write allocates its region outside the current buffer.  It does not if output is
+ * put at the end of the file, or as soon as its region is given back, or from the program's buffer. */
 static bool writes_apart(const struct asf_cios *c) {
     return c->ops->put_at && !(c->flags & (ASF_APPENDING | ASF_LINE_BUF | ASF_UNBUFFERED | ASF_NO_WRITES)) &&
            c->buffer != &c->single;
@@ -296,8 +296,8 @@ static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int w
     return at < 0 || rc < 0 ? asf__no_region(length, at < 0 ? at : rc) : asf__u_salloc(c, length, false);
 }
 
-/* Allocates the region from the window, if it has the bytes.  Returns true if asf__read_at must allocate it,
- * at *offset from the beginning of the file. */
+/* Allocates the region from the window, if it has the bytes.  Returns true if the caller must call
+ * asf__read_at, with *offset now from the beginning of the file. */
 static bool salloc_from_window_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
                                   void **region) {
     *offset = absolute_offset(c, *offset, whence);
@@ -312,8 +312,8 @@ static bool salloc_from_window_at(struct asf_cios *c, ssize_t *length, off64_t *
     return false;
 }
 
-/* The part of sallocAt that needs the lock.  Returns true if asf__read_at must do the rest, without the lock;
- * else *region is the result. */
+/* The part of sallocAt that needs the lock.  Returns true if the caller must call asf__read_at without
+ * the lock; else *region is the result. */
 static bool salloc_at_with_lock(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
                                 void **region) {
     int rc = asf__to_bytes(c);
@@ -337,8 +337,8 @@ void *asf_u_sallocAt(struct asf_cios *c, ssize_t *length, off64_t offset, int wh
     return apart ? asf__read_at(c, length, offset, 0) : region;
 }
 
-/* Whether sallocAt needs no lock: the stream is open for one mode alone, and its window is empty (ASF_MOVED).
- */
+/* Whether sallocAt needs no lock: the stream is open for one mode only, and its window is empty
+ * (ASF_MOVED). */
 static bool is_apart(const struct asf_cios *c, ssize_t length, off64_t offset, int whence) {
     return c->access != O_RDWR && whence == SEEK_SET && length > 0 && offset >= 0 &&
            __atomic_load_n(&c->gate, __ATOMIC_ACQUIRE) & ASF_MOVED;
@@ -393,7 +393,7 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
     return rc < 0 ? asf__no_region(length, rc) : asf__u_salloc(c, length, false);
 }
 
-/* Ends output at another offset than that of the input to come. */
+/* Ends output before a read at another offset: makes *offset absolute, and puts or detaches the output. */
 static int leave_output(struct asf_cios *c, off64_t *offset, int *whence) {
     *offset = absolute_offset(c, *offset, *whence);
     *whence = SEEK_SET;
@@ -434,8 +434,8 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
     return rc;
 }
 
-/* Defines a call that locks the stream, and that waits, with the stream unlocked, until a region is freed if
- * too much output waits for regions (asf_set_bound). */
+/* Defines a call that locks the stream.  If too much output waits for regions (asf_set_bound), the call
+ * waits with the stream unlocked until a region is freed. */
 #define LOCKED_OR_WAITING(name, params, call)                                                                \
     void *asf_##name params {                                                                                \
         const ssize_t wanted = *length;                                                                      \
@@ -458,7 +458,7 @@ LOCKED_OR_WAITING(salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_sal
 LOCKED_OR_WAITING(Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length),
                   asf_u_Salloc(c, mode, length))
 
-/* The plain names of the functions that <asf/inline.h> also has inline. */
+/* The exported names of the functions that <asf/inline.h> also defines inline. */
 void *asf_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_salloc);
 void *asf_u_salloc(struct asf_cios *c, ssize_t *length) ALIAS(asf_v1_u_salloc);
 int asf_sfree(struct asf_cios *c, void *ptr) ALIAS(asf_v1_sfree);
@@ -488,7 +488,7 @@ void asf_unlockAsfStream(struct asf_cios *c) {
     asf__unlock(&c->lk);
 }
 
-/* The program may move the offset from now on. */
+/* Gives up the stream's exclusive use of the offset: the program may move it from now on. */
 int asf_fileno(struct asf_cios *c) {
     asf__share_offset(c);
     return c->fd >= 0 ? c->fd : -EBADF;
@@ -530,8 +530,8 @@ const char *asf_module_why(struct asf_cios *c) {
 
 /* --- the end of the process ---------------------------------------------------------- */
 
-/* Flushes the stream even if another thread never unlocks it, as stdio does at exit, but not during that
- * thread's system call on it. */
+/* Flushes the stream even if another thread holds its lock, as stdio does at exit, unless that thread is
+ * in a system call on the stream. */
 ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     (void)unused;
     bool locked = asf__trylock(&c->lk);
@@ -543,8 +543,8 @@ ASF_RACY static bool put_at_exit(struct asf_cios *c, void *unused) {
     return true;
 }
 
-/* Puts all pending output when the process ends.  In a library with the stdio interface, libc's flush of all
- * streams does that (interfaces/stdio/standard.c). */
+/* Puts all pending output when the process ends.  In a library with the stdio interface, libc's flush of
+ * all streams does this (interfaces/stdio/standard.c). */
 __attribute__((destructor)) static void put_all_at_exit(void) {
     if (!asf__vtable)
         asf__each(put_at_exit, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * asi_copy.c - asf_copy: copy from one stream to another by the way that was measured as the cheapest for
+ * asi_copy.c - asf_copy: copy from one stream to another in the way that was measured as the cheapest for
  * their kinds.
  *
- * The kernel copies where that costs less (streams/transfer.c has the figures).  Else a file is read into the
- * output's buffer, and bytes in the input's buffer are written from there.
+ * The kernel copies if that costs less (streams/transfer.c has the figures).  Otherwise a file is read into
+ * the output's buffer, and bytes in the input's buffer are written from there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "lib/sys/cleanup.h"
 #include "streams/streams.h"
 
-/* Takes both locks in the order of their addresses: another thread may copy the other way. */
+/* Takes both locks in the order of their addresses: another thread may copy in the other direction. */
 static void lock_both(struct asf_cios *a, struct asf_cios *b) {
     asf__lock(a < b ? &a->lk : &b->lk);
     asf__lock(a < b ? &b->lk : &a->lk);
@@ -47,14 +47,15 @@ static int set_directions(struct asf_cios *in, struct asf_cios *out) {
 }
 
 /* Whether to read a file straight into the output's buffer, which saves a copy.  A ring or a segment has
- * memory of its own and no buffer; the buffer of a stdio stream keeps libc's size, which is too small. */
+ * memory of its own and no buffer; a stdio stream's buffer keeps libc's size, which is too small. */
 static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *out) {
     enum { LARGE = 64 << 10 };
     return in->kind == ASF_REGULAR && !(in->flags & ASF_IN_BACKUP) && !out->ops->drain &&
            out->block >= LARGE && !(out->flags & (ASF_LINE_BUF | ASF_UNBUFFERED));
 }
 
-/* Drops a mapped window: its bytes can be read from the file again.  Returns whether the window is empty. */
+/* Drops a mapped window, whose bytes can be read from the file again.  Returns whether the window is
+ * empty. */
 static bool drop_mapped_window(struct asf_cios *in) {
     if (in->mapped && asf__sync(in) == 0)
         asf__leave_window(in);
@@ -75,14 +76,14 @@ static int64_t read_into_output(struct asf_cios *in, struct asf_cios *out, size_
     return n;
 }
 
-/* Appends to the output.  The output's next call returns the same error again, so that the caller can tell
- * which stream failed. */
+/* Appends to the output.  On an error the output's next call returns the error again, so that the caller
+ * can tell which stream failed. */
 static int append_to_output(struct asf_cios *out, const char *p, size_t n, bool flush) {
     int error;
     asf__append(out, p, n, &error);
     if (error == 0 && flush)
         error = asf__flush_output(out);
-    if (error == -EBUSY) /* bytes after a region in use: its sfree writes them */
+    if (error == -EBUSY) /* the sfree of a region in use writes the bytes after it */
         error = 0;
     return out->failed = error;
 }
@@ -104,14 +105,14 @@ static int64_t write_region(struct asf_cios *in, struct asf_cios *out, int64_t m
 }
 
 /* Whether to copy in the kernel or into the output's buffer.  The descriptor must be at the next byte to
- * copy: the input's window is empty, or a mapped one that is dropped. */
+ * copy, so the input's window must be empty, or a mapped one that is dropped. */
 static bool can_bypass_window(const struct asf_transfer *t, struct asf_cios *in, const struct asf_cios *out) {
     bool kernel = !t->known || t->way || t->clone || t->sparse;
     return (kernel || reads_into_output(in, out)) && !(in->flags & ASF_IN_BACKUP) && !in->stopped &&
            drop_mapped_window(in);
 }
 
-/* Forbids cancellation while both streams are locked: one of them would stay locked. */
+/* Copies once.  Forbids cancellation while both streams are locked: one of them would stay locked. */
 static int64_t copy_some(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out, int64_t most) {
     int cancellation = asf__forbid_cancellation();
     lock_both(in, out);

@@ -2,9 +2,9 @@
  *
  * asi_lines.c - lines, their fields, and records of a stream in place.
  *
- * salloc_until searches the unread bytes for the delimiter before it allocates a region.  asf_lines allocates
- * all unread bytes, and gives back the incomplete last line before it reads more.  So neither waits for
- * input that it does not need, and each line is contiguous.
+ * salloc_until searches the unread bytes for the delimiter before it allocates a region.  asf_lines
+ * allocates all unread bytes, and gives back the incomplete last line before it reads more.  So both wait
+ * only for input that they need, and each line is contiguous.
  */
 #define _GNU_SOURCE
 #include <asf/lines.h>
@@ -19,9 +19,9 @@
 
 _Static_assert(sizeof((struct asf_lines *)0)->places == ASF_SCAN_PLACES * sizeof(uint16_t), "<asf/lines.h>");
 
-/* Replaces a plain buffer by one with room for the unread bytes and a whole block.  With less room reading
- * takes more calls, from a pipe twice as many; and asf__fill makes room only for what it is asked for, which
- * here is one byte. */
+/* Replaces a plain buffer by one with room for the unread bytes and a whole block.  With less room
+ * reading takes more calls, from a pipe twice as many.  asf__fill does not do this: it makes room for the
+ * wanted bytes only, here one. */
 static int enlarge_buffer(struct asf_cios *c, size_t have) {
     const struct asf_buffer *b = c->buffer;
     size_t usual = have > c->block ? have : c->block;
@@ -30,7 +30,8 @@ static int enlarge_buffer(struct asf_cios *c, size_t have) {
     return asf__enlarge_buffer(c, 2 * usual);
 }
 
-/* Reads more: from a file, which never waits, as much again; else what the next read returns. */
+/* Reads more: from a regular file, which never waits, doubles the unread bytes; otherwise one read's
+ * result. */
 static ssize_t fill_more(struct asf_cios *c, size_t have) {
     if (c->kind == ASF_REGULAR)
         return asf__fill(c, have ? 2 * have : 1);
@@ -38,7 +39,7 @@ static ssize_t fill_more(struct asf_cios *c, size_t have) {
     return rc < 0 ? rc : asf__fill(c, have + 1);
 }
 
-/* Makes all unread bytes in memory contiguous, without a system call: it copies pushed-back bytes to the
+/* Makes all unread bytes in memory contiguous without a system call, by copying pushed-back bytes to the
  * front of the buffer.
  * returns  the number of unread bytes; or an error, which may be an earlier call's. */
 static ssize_t gather_unread(struct asf_cios *c) {
@@ -56,7 +57,7 @@ static size_t line_limit(ssize_t longest) {
     return (size_t)(longest ? longest : ASF_LONGEST_LINE);
 }
 
-/* Inline in both forms: a call of an exported function goes through the procedure linkage table. */
+/* Inline in both exported forms: a call of an exported function goes through the procedure linkage table. */
 static inline void *allocate_line(struct asf_cios *c, int delimiter, ssize_t *length) {
     if (*length < 0)
         return asf__no_region(length, -EINVAL);
@@ -92,7 +93,7 @@ void *asf_salloc_until(struct asf_cios *c, int delimiter, ssize_t *length) {
     return region;
 }
 
-/* Gives the region back.  The stream goes on at `used`: the bytes before it are consumed. */
+/* Shortens the region to the bytes before `used`, and gives it back: the stream continues at `used`. */
 static int give_back_rest(struct asf_cios *c, char *region, const char *used) {
     ssize_t n = used - region;
     if (!region)
@@ -102,10 +103,10 @@ static int give_back_rest(struct asf_cios *c, char *region, const char *used) {
     return kept ? rc : (int)n;
 }
 
-/* Gives the region back and allocates a new one, which begins at `used` and has more bytes.  An iterator that
- * holds no region is refused while another one holds the unread bytes: it would go on after them.
+/* Gives the region back and allocates a new one, which begins at `used` and has more bytes.  An iterator
+ * without a region is refused while another iterator holds the unread bytes: it would continue after them.
  *   least   bytes wanted; the region has fewer at the end of the file, or before an error
- *   length  out: bytes in the new region: all that the window has
+ *   length  out: the bytes in the new region: all that the window has
  * returns  the new region, or NULL as salloc; -EBUSY: another iterator holds a region. */
 static char *next_region(struct asf_cios *c, char *region, const char *used, size_t least, ssize_t *length) {
     char *next = NULL;
@@ -125,7 +126,7 @@ static char *next_region(struct asf_cios *c, char *region, const char *used, siz
     return next;
 }
 
-/* Without a region the stream is not used: it may be closed already. */
+/* Gives the region back.  Without a region it does not touch the stream, which may be closed already. */
 static int end_region(struct asf_cios *c, char *region, const char *used) {
     if (!region)
         return 0;
@@ -158,11 +159,11 @@ static const char *no_line(ssize_t *length, ssize_t code) {
     return NULL;
 }
 
-/* Finds the delimiters in the next part of the region.  The part is no longer than the longest line, so that
- * only its first line, which may have begun before it, can be too long.
+/* Finds the delimiters in the next part of the region.  The part is no longer than the longest line, so only
+ * its first line, which may have begun before the part, can be too long.
  * returns  false if that line is too long. */
 static bool find_places(struct asf_lines *l) {
-    enum { PART = 16 << 10 }; /* fits the first-level cache until the caller uses it */
+    enum { PART = 16 << 10 }; /* stays in the first-level cache until the caller uses it */
     size_t n = (size_t)(l->end - l->scanned), most = l->longest < PART ? l->longest : PART;
     if (n > most)
         n = most;
@@ -176,9 +177,9 @@ static bool find_places(struct asf_lines *l) {
     return true;
 }
 
-/* Replaces the region by one with more bytes.  If there are none, at the end of the file or before an error,
- * the rest becomes a line without a delimiter.
- * returns  whether there are more; else *length is asf_lines_next's. */
+/* Replaces the region by one with more bytes.  At the end of the file or before an error there are no more,
+ * and the rest becomes a line without a delimiter.
+ * returns  true: there are more; false: *length is the result of asf_lines_next. */
 static bool next_part(struct asf_lines *l, ssize_t *length) {
     ssize_t rest = l->end - l->line;
     char *region = next_region(l->stream, l->region, l->line, (size_t)rest + 1, length);

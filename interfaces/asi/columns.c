@@ -26,7 +26,7 @@ struct field {
 
 /* --- one value ----------------------------------------------------------------------------- */
 
-/* The field without the blanks around it. */
+/* Returns the field without the blanks around it. */
 static struct field trimmed(struct field f) {
     for (; f.n > 0 && asf__is_blank(*f.p); f.n--)
         f.p++;
@@ -50,7 +50,8 @@ static int store_integer(const struct asf_decimal *number, enum asf_column_type 
     return 0;
 }
 
-/* Whether all bytes after the sign are digits: then only the length says that an integer is too large. */
+/* Whether all bytes after the sign are digits: an integer of that form can be refused only because it is
+ * too large. */
 static bool is_integer(const struct field *f) {
     size_t i = f->n > 0 && (f->p[0] == '-' || f->p[0] == '+');
     const size_t first = i;
@@ -59,7 +60,7 @@ static bool is_integer(const struct field *f) {
     return i == f->n && i > first;
 }
 
-/* An integer in any form: with blanks around it, a plus sign, or many digits. */
+/* Stores an integer in any form: with blanks around it, a plus sign, or many digits. */
 static __attribute__((noinline)) int store_any_integer(struct field f, enum asf_column_type type, void *to) {
     struct asf_decimal number;
     f = trimmed(f);
@@ -68,8 +69,8 @@ static __attribute__((noinline)) int store_any_integer(struct field f, enum asf_
     return asf__scan_field(f.p, f.n, f.p, f.p + f.n, &number) ? store_integer(&number, type, to) : -ERANGE;
 }
 
-/* A double in any form: with blanks around it, empty, "inf", hexadecimal, or one that 128 bits do not decide.
- * strtod needs a null after the field, so it gets a copy. */
+/* Stores a double in any form: with blanks around it, empty, "inf", hexadecimal, or with digits for which
+ * 128 bits are not enough.  strtod needs a null after the field, so it gets a copy. */
 static __attribute__((noinline)) int store_any_double(struct field f, double *to) {
     char small[512];
     f = trimmed(f);
@@ -86,7 +87,7 @@ static __attribute__((noinline)) int store_any_double(struct field f, double *to
     int rc = asf__get_double(word, f.n, to);
     if (word != small)
         free(word);
-    return rc == -ERANGE ? 0 : rc; /* infinite */
+    return rc == -ERANGE ? 0 : rc; /* too large: the value is infinite */
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -115,11 +116,11 @@ struct table {
     const struct asf_column *columns;
     size_t count;
     int separator;
-    bool to_nearest; /* the rounding mode */
+    bool to_nearest; /* the rounding mode is to nearest */
 };
 
 /* Stores a line's fields.
- *   begin, end  of the region that has the line */
+ *   begin, end  the bounds of the region that contains the line */
 static int store_row(const struct table *t, const char *line, ssize_t length, const char *begin,
                      const char *end, size_t row) {
     struct asf_fields fields;
@@ -156,8 +157,8 @@ static bool are_valid(const struct asf_column *columns, size_t count) {
     return count > 0;
 }
 
-/* Tries to make the latest region one byte longer.  It tries twice: an allocation that an error cuts short
- * does not return the error, the next one does.
+/* Tries to make the latest region one byte longer.  It tries twice, since an error that cuts an allocation
+ * short is returned only by the next one.
  * returns  the bytes of the region; or an error, and the region is unchanged. */
 static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) {
     ssize_t n = length;
@@ -169,11 +170,10 @@ static ssize_t lengthen(struct asf_cios *stream, char **region, ssize_t length) 
     return n;
 }
 
-/* Stores the next line, of which there are `length` bytes and no newline, if the file ends there.  After a
- * signal, or if the descriptor does not wait, the rest of the line may come later: its last number may be
- * incomplete.
- * returns  1: it was stored; 0: more of the line has come; an error.  Nothing is consumed unless `*row`
- * counts the line. */
+/* Stores the next line, of `length` bytes without a newline, if the file ends there.  After a signal, or on
+ * a non-blocking descriptor, the rest of the line may come later: its last number may be incomplete.
+ * returns  1: the line was stored; 0: more of the line has come; an error.  Nothing is consumed unless
+ * `*row` counts the line. */
 static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_t length, int64_t *row) {
     ssize_t n = length, none = 0;
     char *region = asf_salloc(stream, &n);
@@ -186,7 +186,7 @@ static int store_last_row(struct asf_cios *stream, const struct table *t, ssize_
         rc = asf_sfree(stream, region);
         return rc < 0 ? rc : 1;
     }
-    void *empty = asf_srealloc(stream, region, &none); /* its bytes are read again */
+    void *empty = asf_srealloc(stream, region, &none); /* returns the bytes to the stream, to be read again */
     asf_sabandon(stream, empty ? empty : region);
     return rc;
 }
@@ -211,8 +211,10 @@ static int scan_lines(struct asf_lines *lines, const struct table *t, int64_t *r
     return 0;
 }
 
-/* The result of a call that stored `row` rows and met `error`, or 0.  After rows the next call tells the
- * error: the stream keeps it, unless that call meets it anyhow, in the next line, or is to try again. */
+/* Returns the result of a call that stored `row` rows and met `error`, or 0.  After some rows, the next call
+ * must return the error, so the stream keeps it.  Not kept: errors in the next line, which that call meets
+ * anyway, and
+ * errors after which it must try again. */
 static int64_t rows_or_error(struct asf_cios *stream, int64_t row, int error) {
     if (row == 0)
         return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns_threads.c - columns of numbers of a whole file, read by threads: each part into a chunk, and the
- * chunks copied in order.
+ * columns_threads.c - columns of numbers of a whole file, read by several threads: each part into a chunk;
+ * the chunks are then copied in order.
  */
 #define _GNU_SOURCE
 #include <asf/lines.h>
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So much of a file makes a chunk that is still in the processor's caches when it is copied. */
+/* The size of a part: its chunk is still in the processor's caches when it is copied. */
 enum { PART = 1 << 20, LEAST_ROWS = 1 << 12 };
 
 /* The rows of a part. */
 struct chunk {
-    struct chunk *next; /* in the list of the idle */
+    struct chunk *next; /* the next in the list of idle chunks */
     int64_t rows, room;
-    struct asf_column *columns; /* for a call of asf_get_columns */
-    void *values[];             /* an array a column */
+    struct asf_column *columns; /* the argument of asf_get_columns */
+    void *values[];             /* one array for each column */
 };
 
 struct table {
@@ -29,15 +29,15 @@ struct table {
     int64_t skip;
     struct asf_column *columns;
     size_t count;
-    int64_t rows, room; /* of the columns */
+    int64_t rows, room; /* the rows of `columns`, and the rows that they have room for */
     pthread_mutex_t lock;
     struct chunk *idle;
-    struct chunk **of_part; /* chunks that are read and not yet copied */
+    struct chunk **of_part; /* by part: chunks that are read and not yet copied */
     int64_t parts;
 };
 
 static size_t width(enum asf_column_type type) {
-    return type == ASF_INT32 ? sizeof(int32_t) : sizeof(int64_t); /* a double has as many bytes */
+    return type == ASF_INT32 ? sizeof(int32_t) : sizeof(int64_t); /* a double has 8 bytes, as int64_t */
 }
 
 /* --- chunks ---------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void give_chunk(struct table *t, struct chunk *chunk) {
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Notes the chunk as that of a part, of which there are `count`.  returns  false: there is no memory. */
+/* Enters the chunk of a part in `of_part`.  returns  false: there is no memory. */
 static bool keep_chunk(struct table *t, const struct asf_part *part, struct chunk *chunk) {
     pthread_mutex_lock(&t->lock);
     if (!t->of_part)
@@ -105,7 +105,7 @@ static bool grow_chunk(const struct table *t, struct chunk *chunk) {
 
 /* --- a part ------------------------------------------------------------------------------------- */
 
-/* A heading is in the first part, or is refused. */
+/* Skips the heading.  It must end in the first part: otherwise the call fails with -EMSGSIZE. */
 static int skip_lines(struct asf_cios *stream, const struct asf_part *part, int64_t lines) {
     for (; lines > 0; lines--) {
         ssize_t n = 0;
@@ -119,10 +119,11 @@ static int skip_lines(struct asf_cios *stream, const struct asf_part *part, int6
     return 0;
 }
 
-/* Reads rows into the free room of the chunk.  returns  the rows. */
+/* Reads rows into the free room of the chunk.  returns  the number of rows, or an error. */
 static int64_t read_rows(const struct table *t, struct asf_cios *stream, struct chunk *chunk) {
     for (size_t i = 0; i < t->count; i++) {
-        const struct asf_column *c = &t->columns[i]; /* whose `values` others may change */
+        const struct asf_column *c =
+            &t->columns[i]; /* not its `values`, which another thread may be changing */
         char *values = (char *)chunk->values[i] + (size_t)chunk->rows * width(c->type);
         chunk->columns[i] = (struct asf_column){c->field, c->type, values};
     }
@@ -151,7 +152,7 @@ static int read_part(struct asf_cios *stream, const struct asf_part *part, void 
     return rc < 0 ? (int)rc : (int)read_chunk(t, stream, chunk);
 }
 
-/* --- in order ------------------------------------------------------------------------------------ */
+/* --- copying, in the order of the parts ------------------------------------------------------------ */
 
 static bool grow_columns(struct table *t, int64_t room) {
     for (size_t i = 0; i < t->count; i++)
@@ -161,7 +162,7 @@ static bool grow_columns(struct table *t, int64_t room) {
     return true;
 }
 
-/* Makes room for so many rows more; for the first time for all that the file seems to have. */
+/* Makes room for `rows` more rows.  The first call makes room for as many rows as the file probably has. */
 static bool make_room(struct table *t, const struct asf_part *part, int64_t rows) {
     const int64_t least = t->rows + rows;
     int64_t room = least + least / 2;
@@ -188,7 +189,7 @@ static int copy_part(const struct asf_part *part, void *table) {
     return 0;
 }
 
-/* --- all of it ------------------------------------------------------------------------------------- */
+/* --- the whole call ---------------------------------------------------------------------------------- */
 
 static void free_chunks(void *table) {
     struct table *t = table;
@@ -211,10 +212,10 @@ static void drop_columns(struct table *t) {
     t->rows = 0;
 }
 
-/* The arrays get the size of their rows. */
+/* Shrinks the arrays to the size of their rows. */
 static void trim_columns(struct table *t) {
     for (size_t i = 0; i < t->count; i++)
-        grow(&t->columns[i].values, t->columns[i].type, t->rows); /* they are as they were if it fails */
+        grow(&t->columns[i].values, t->columns[i].type, t->rows); /* if this fails, the array is unchanged */
 }
 
 static void free_all(void *table) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * error_text.c - what the errors of the library's calls mean.
+ * error_text.c - the meanings of the errors that the library's calls return.
  */
 #include <asf/asf.h>
 
 #include <errno.h>
 #include <string.h>
 
-/* Errors that mean something else, or more, than libc's text says. */
+/* Errors whose meaning differs from libc's text, or goes beyond it. */
 static const char *const meanings[] = {
     [E2BIG] = "A record, or its format, is larger than allowed",
     [EBADF] = "The stream is not open for this, or the descriptor is not open",

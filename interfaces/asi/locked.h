@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * locked.h - defines the calls of the ASI that lock the stream and then do what their u_ form does.
+ * locked.h - defines the calls of the ASI that lock the stream and then call their u_ form.
  */
 #ifndef ASF_INTERFACES_ASI_LOCKED_H
 #define ASF_INTERFACES_ASI_LOCKED_H

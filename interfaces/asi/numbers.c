@@ -2,7 +2,7 @@
  *
  * numbers.c - numbers as text, written into the current buffer: the out-of-line half of <asf/numbers.h>.
  */
-#define ASF_NO_INLINE /* this file defines the functions that <asf/numbers.h> has inline */
+#define ASF_NO_INLINE /* this file defines the functions that <asf/numbers.h> would define inline */
 #include <asf/numbers.h>
 
 #include <errno.h>
@@ -16,10 +16,11 @@
 #include "lib/text/format_digits.h"
 #include "lib/text/format_spec.h"
 
-/* The most digits before the point of a double, and that asf_put_double_as takes after it. */
+/* MOST_DIGITS: the most digits before the point of a double.  MOST_PRECISION: the most digits after the
+ * point in asf_put_double_as. */
 enum { MOST_DIGITS = 310, MOST_PRECISION = 1100 };
 
-/* One or two digits; always stores two bytes. */
+/* Stores one or two digits; always writes two bytes. */
 static inline char *put_one_or_two(char *to, unsigned n) {
     const char *pair = asf__digit_pairs + 2 * (size_t)n;
     bool two = n >= 10;
@@ -31,7 +32,7 @@ static inline char *put_one_or_two(char *to, unsigned n) {
 char *asf_v1_digits_long(char *to, uint64_t value) {
     const uint64_t half = 100000000;
     uint64_t upper = value / half, lowest = value % half;
-    if (upper < 100) { /* as most numbers of 32 bits */
+    if (upper < 100) { /* most 32-bit numbers */
         to = put_one_or_two(to, (unsigned)upper);
     } else if (upper < half) {
         to = asf_view_digits(to, upper);
@@ -103,6 +104,6 @@ LOCKED(int, put_double, (struct asf_cios * c, double value), asf_u_put_double(c,
 LOCKED(int, put_double_as, (struct asf_cios * c, double value, int conversion, int precision),
        asf_u_put_double_as(c, value, conversion, precision))
 
-/* The plain names of the functions that <asf/numbers.h> also has inline. */
+/* The exported names of the functions that <asf/numbers.h> also defines inline. */
 int asf_put_text(struct asf_cios *c, const char *text, size_t n) ALIAS(asf_v1_put_text);
 int asf_u_put_text(struct asf_cios *c, const char *text, size_t n) ALIAS(asf_v1_u_put_text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.c - files cut into parts, and streams on parts.
+ * parts.c - cut files into parts, and open streams on parts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,16 +27,17 @@ static ssize_t read_at(int fd, void *to, size_t n, int64_t offset) {
     return r;
 }
 
-/* A file that is being cut. */
+/* The state of cutting a file. */
 struct cutting {
     int fd;
     const struct asf_cut *how;
-    struct asf_frame_cuts *frames; /* NULL if it is not decoded */
+    struct asf_frame_cuts *frames; /* NULL if the file is not to be decoded */
     int64_t size;
     char block[FURTHER_LOOK];
 };
 
-/* The offset behind the first delimiter at or after `from`; the size if there is none. */
+/* Returns the offset after the first delimiter at or after `from`; the size if there is none; or an
+ * error. */
 static int64_t find_end(struct cutting *k, int64_t from) {
     for (size_t look = FIRST_LOOK; from < k->size; look = FURTHER_LOOK) {
         ssize_t n = read_at(k->fd, k->block, look, from);
@@ -52,7 +53,8 @@ static int64_t find_end(struct cutting *k, int64_t from) {
     return k->size;
 }
 
-/* Where the part that is to end near `offset` ends: there, if a line, record or frame ends there. */
+/* Returns the end of the part that should end near `offset`: the first end of a line or frame there, or
+ * the last end of a record. */
 static int64_t end_near(struct cutting *k, int64_t offset) {
     if (offset == k->size)
         return offset;
@@ -61,13 +63,13 @@ static int64_t end_near(struct cutting *k, int64_t offset) {
     return k->how->record ? offset - offset % k->how->record : find_end(k, offset - 1);
 }
 
-/* Cuts near each multiple of `step`.  returns  the number of parts, or an error. */
+/* Cuts near each multiple of `step`.  Returns the number of parts, or an error. */
 static ssize_t cut_at(struct cutting *k, int64_t step, const struct asf_part *whole, struct asf_part *parts) {
     ssize_t count = 0;
     int64_t begin = 0;
     for (int64_t near = 0; begin < k->size;) {
         near = step < k->size - near ? near + step : k->size;
-        if (near <= begin) /* within a long line, or a record */
+        if (near <= begin) /* the previous part ends after this multiple */
             continue;
         int64_t end = end_near(k, near);
         if (end < 0)
@@ -99,7 +101,7 @@ static int64_t time_of(const struct stat64 *st) {
     return (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec);
 }
 
-/* As files of /proc, which have no size. */
+/* Whether the file has bytes although its size is 0, as files of /proc. */
 static bool has_more_than_its_size(int fd, const struct stat64 *st) {
     char byte;
     return st->st_size == 0 && read_at(fd, &byte, 1, 0) == 1;
@@ -173,7 +175,7 @@ ssize_t asf__cut(int fd, const struct asf_cut *how, int64_t least, struct asf_pa
 ssize_t asf_parts(const char *path, const struct asf_cut *how, struct asf_part **parts) {
     struct statx st;
     int rc = asf__sys.statx(AT_FDCWD, path, 0, STATX_TYPE, &st);
-    if (rc == 0 && !S_ISREG(st.stx_mode)) /* to open and close a pipe would end who writes into it */
+    if (rc == 0 && !S_ISREG(st.stx_mode)) /* opening and closing a FIFO would end its writer with SIGPIPE */
         return as_one(how, parts);
     int fd = rc < 0 ? rc : asf__open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
@@ -226,8 +228,8 @@ struct asf_cios *asf__open_part(int fd, bool own, const struct asf_part *part, c
     return c;
 }
 
-/* Whether a delimiter is the last byte before `offset`, or a frame begins there; it is neither the file's
- * beginning nor its end. */
+/* Whether the file can be cut at `offset`: at its beginning or end, after a delimiter, or where a frame
+ * begins. */
 static bool is_cut_there(int fd, const struct asf_part *part, int64_t offset) {
     char last;
     if (offset == 0 || offset == part->size)
@@ -238,7 +240,8 @@ static bool is_cut_there(int fd, const struct asf_part *part, int64_t offset) {
            (read_at(fd, &last, 1, offset - 1) == 1 && (unsigned char)last == part->delimiter);
 }
 
-/* returns  0, or -ESTALE.  A file that has grown has another time; then the bytes at the ends must do. */
+/* Checks that the file is unchanged.  A file that has only grown has another time: then the parts' ends
+ * must still be ends.  Returns 0, -ESTALE, or an error of fstat. */
 static int check_part(int fd, const struct asf_part *part) {
     struct stat64 st;
     int rc = asf__fstat(fd, &st);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.h - what parts.c, parts_frames.c and parts_threads.c need of one another.
+ * parts.h - the functions that parts.c, parts_frames.c and parts_threads.c share.
  */
 #ifndef ASF_INTERFACES_ASI_PARTS_H
 #define ASF_INTERFACES_ASI_PARTS_H
@@ -12,21 +12,21 @@
 #pragma GCC visibility push(hidden)
 
 /* asf__cut: as asf_parts.
- *   least  parts that `size` 0 gives a large file at least */
+ *   least  the least number of parts of a large file, if `size` is 0 */
 ssize_t asf__cut(int fd, const struct asf_cut *how, int64_t least, struct asf_part **parts);
 
-/* asf__open_part: a stream on a part of an open file.
- *   own   whether the stream closes the descriptor, also when it cannot be opened
- *   stop  NULL, or what ends the stream with -ECANCELED when it is not 0 */
+/* asf__open_part: open a stream on a part of an open file.
+ *   own   whether the stream closes the descriptor; if so, a failed call closes it, too
+ *   stop  NULL, or reads of the stream fail with -ECANCELED when *stop is not 0 */
 struct asf_cios *asf__open_part(int fd, bool own, const struct asf_part *part, const int *stop, int *error);
 
 /* Cuts of a compressed file.
- * asf__cut_frames: *cuts becomes NULL if the file is not compressed.  returns  0, -ENOTSUP, -ENOMEM, or an
- * error of reading.
- * asf__frames_end_near: returns the first offset at or after `offset` where a part can end: at the latest the
- * file's size; 0: none near; or an error of reading.
+ * asf__cut_frames: begin; *cuts becomes NULL if the file is not compressed.  returns  0, -ENOTSUP, -ENOMEM,
+ * or an error of reading.
+ * asf__frames_end_near: returns the first offset at or after `offset` where a part can end, at the latest
+ * the file's size; 0: none near; or an error of reading.
  * asf__begins_frame: whether a frame begins at an offset.
- * asf__note_frames: set `before` and `after` of the part that ends there. */
+ * asf__note_frames: set `before` and `after` of the part that ends at the frames measured so far. */
 struct asf_frame_cuts;
 int asf__cut_frames(int fd, const struct asf_cut *how, int64_t size, struct asf_frame_cuts **cuts);
 int64_t asf__frames_end_near(struct asf_frame_cuts *k, int64_t offset);

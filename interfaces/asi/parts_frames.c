@@ -12,12 +12,13 @@
 #include "streams/streams.h"
 
 struct asf_frame_cuts {
-    struct asf_frames *frames; /* NULL: none can be measured */
+    struct asf_frames *frames; /* NULL: the decoder cannot measure frames */
     int64_t size, record;
-    int64_t most;           /* not 0: frames need not be measured one after the other */
-    int64_t searched;       /* then: the last search, which found none, went up to here */
-    int64_t at, decoded;    /* the end of the frames that were measured, in the file and decoded */
-    int64_t decoded_before; /* where this part's frames begin, decoded */
+    int64_t most;     /* not 0: frames can be searched for, and need not be measured in order */
+    int64_t searched; /* for such searches: the file has no frame before this offset and after the last cut */
+    int64_t at,
+        decoded; /* the end of the measured frames: its offset in the file, and in the decoded bytes */
+    int64_t decoded_before; /* the offset of this part's frames in the decoded bytes */
 };
 
 int asf__cut_frames(int fd, const struct asf_cut *how, int64_t size, struct asf_frame_cuts **cuts) {
@@ -44,17 +45,17 @@ void asf__cut_frames_end(struct asf_frame_cuts *k) {
     free(k);
 }
 
-/* The decoded bytes from an offset to the next record. */
+/* Returns the number of decoded bytes from an offset to the next record. */
 static int64_t to_record(const struct asf_frame_cuts *k, int64_t decoded) {
     return k->record ? (k->record - decoded % k->record) % k->record : 0;
 }
 
-/* Whether a part that ended here would have no record. */
+/* Whether a part that ends at the measured frames would contain no record. */
 static bool is_without_record(const struct asf_frame_cuts *k) {
     return k->record && k->decoded - k->decoded_before <= to_record(k, k->decoded_before);
 }
 
-/* Measures the next frame.  returns  1; 0: the rest of the file cannot be cut; or an error of reading. */
+/* Measures the next frame.  Returns 1; 0: the rest of the file cannot be cut; or an error of reading. */
 static int measure_next(struct asf_frame_cuts *k) {
     struct asf_frame f;
     int rc = k->frames && k->at < k->size ? asf__measure_frame(k->frames, k->at, &f) : -ENOTSUP;
@@ -69,7 +70,7 @@ static int measure_next(struct asf_frame_cuts *k) {
 static int64_t find_frame_end(struct asf_frame_cuts *k, int64_t offset) {
     const int64_t from = offset > k->searched ? offset : k->searched;
     const int64_t found = asf__find_frame(k->frames, from, k->most);
-    if (found == 0) /* the next search begins there */
+    if (found == 0) /* the next search continues after this one */
         k->searched = from < k->size ? from + k->most + 1 : k->size;
     return found;
 }

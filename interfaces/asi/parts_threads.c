@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts_threads.c - asf_each_part: threads that take the parts of a file one after the other.
+ * parts_threads.c - asf_each_part: several threads process the parts of a file, each taking the next part.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,19 +19,19 @@ enum { PARTS_A_THREAD = 4, MOST_THREADS = 1024, PARTS_AHEAD = 4 };
 struct crew {
     int fd;
     struct asf_part *parts;
-    ssize_t count, next; /* `next` is atomic */
+    ssize_t count, next; /* the number of parts; the next to take, atomic */
     asf_part_work *work;
     asf_part_done *done;
     void *argument;
-    unsigned most; /* threads, with the calling one */
-    int result;    /* the first that was not 0; atomic */
+    unsigned most; /* the most threads, including the calling one */
+    int result;    /* the first result that was not 0; atomic */
     pthread_t *threads;
     unsigned started;
-    pthread_mutex_t lock; /* of what follows */
-    bool *finished;       /* which parts are, if there is a `done` */
-    ssize_t told;         /* parts that `done` was called for */
+    pthread_mutex_t lock; /* guards the members below */
+    bool *finished;       /* by part: whether it is finished; NULL without `done` */
+    ssize_t told;         /* the number of parts for which `done` was called */
     bool telling;
-    pthread_cond_t moved; /* `told` is another, or the work ends */
+    pthread_cond_t moved; /* signals a change of `told`, or the end of the work */
 };
 
 static bool goes_on(const struct crew *w) {
@@ -48,19 +48,19 @@ static void end_with(struct crew *w, int result) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* A thread that ends within `work` ends all. */
+/* If a thread ends within `work`, all threads stop. */
 static void end_of_thread(void *crew) {
     end_with(crew, -ECANCELED);
 }
 
-/* --- in order ------------------------------------------------------------------------------ */
+/* --- calls of `done`, in order --------------------------------------------------------------- */
 
 static const struct asf_part *next_to_tell(struct crew *w) {
     bool any = goes_on(w) && w->told < w->count && w->finished[w->told];
     return any ? &w->parts[w->told] : NULL;
 }
 
-/* Calls `done` for this part and all that are finished behind it, unless a thread does so already. */
+/* Calls `done` for this part and all finished parts that follow, unless another thread is calling it. */
 static void tell(struct crew *w, ssize_t index) {
     const struct asf_part *part;
     if (!w->done)
@@ -83,8 +83,8 @@ static void unlock(void *crew) {
     pthread_mutex_unlock(&((struct crew *)crew)->lock);
 }
 
-/* Waits while the part is far ahead of the next to tell: results that wait for `done` take memory.
- * returns  whether the part is to be begun. */
+/* Waits while the part is far ahead of the next call of `done`, since results that wait for it take
+ * memory.  Returns whether to begin the part. */
 static bool wait_for_turn(struct crew *w, ssize_t index) {
     pthread_mutex_lock(&w->lock);
     pthread_cleanup_push(unlock, w);
@@ -94,7 +94,7 @@ static bool wait_for_turn(struct crew *w, ssize_t index) {
     return goes_on(w);
 }
 
-/* --- a thread -------------------------------------------------------------------------------- */
+/* --- one thread -------------------------------------------------------------------------------- */
 
 static void close_stream(void *stream) {
     asf_sclose(stream);
@@ -130,11 +130,11 @@ static void *work_on_all(void *crew) {
     return NULL;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all threads ------------------------------------------------------------------------------- */
 
 static void start(struct crew *w, unsigned threads) {
-    asf__lock_register();                /* which takes 25 ms once there are threads */
-    uint64_t mask = asf__hold_signals(); /* which the threads inherit */
+    asf__lock_register();                /* with several threads this takes 25 ms */
+    uint64_t mask = asf__hold_signals(); /* the threads inherit the mask */
     while (w->started + 1 < threads && pthread_create(&w->threads[w->started], NULL, work_on_all, w) == 0)
         w->started++;
     asf__release_signals(mask);
@@ -145,7 +145,7 @@ static void join(struct crew *w) {
         pthread_join(w->threads[w->started - 1], NULL);
 }
 
-/* Also when the calling thread is cancelled. */
+/* Frees everything; also called when the calling thread is cancelled. */
 static void finish(void *crew) {
     struct crew *w = crew;
     join(w);
@@ -170,7 +170,7 @@ static void run(struct crew *w, const struct asf_cut *how) {
         end_with(w, -ENOMEM);
         return;
     }
-    start(w, threads); /* fewer if the system has no more: the calling thread alone will do */
+    start(w, threads); /* if no thread can be started, the calling one does all the work */
     work_on_all(w);
     pthread_cleanup_push(end_of_thread, w);
     join(w);
