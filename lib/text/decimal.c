@@ -20,7 +20,7 @@
 #include "lib/text/powers.h"
 #include "lib/text/scan_number.h"
 
-/* The C locale, in which the decimal point is a point; made once, never freed. */
+/* Returns the C locale, in which the decimal point is "."; made once, never freed. */
 static locale_t c_locale(void) {
     static locale_t made;
     locale_t have = __atomic_load_n(&made, __ATOMIC_ACQUIRE), none = (locale_t)0;
@@ -59,7 +59,7 @@ static int log2_of_power_of_10(int e) {
 
 typedef unsigned __int128 uint128;
 
-/* A number just above 10^e, of 126 bits. */
+/* Returns a number just above 10^e, of 126 bits. */
 static uint128 above_power_of_10(int e) {
     const uint64_t *power = asf__power(e);
     return (((uint128)power[0] << 64 | power[1]) >> 2) + 1;
@@ -90,8 +90,8 @@ static inline struct product shifted(uint128 power, int by) {
     return (struct product){(uint128)(high >> (64 - by)) << 64 | (high << by | low >> (64 - by)), low << by};
 }
 
-/* The product's upper 65 bits.  Bit 0 is also set if one of the 63 bits below is.  The last 64 bits are
- * inexact and ignored. */
+/* Returns the product's upper 65 bits.  Bit 0 is also set if one of the 63 bits below is set.  The last
+ * 64 bits are inexact and ignored. */
 static inline uint64_t without_fraction(struct product p) {
     return (uint64_t)(p.upper >> 63) | (((uint64_t)p.upper & INT64_MAX) != 0);
 }
@@ -101,9 +101,9 @@ struct interval {
     uint64_t least, value, most;
 };
 
-/* The multiple of ten in the interval, if there is exactly one; otherwise the nearest number, or the
- * even one of two equally near.  The code has no branch: its outcome would be random, and mispredicted half
- * the time. */
+/* Returns the multiple of ten in the interval, if there is exactly one; otherwise the nearest number, or
+ * the even one of two equally near.  The code has no branch: its outcome would be random, and
+ * mispredicted half the time. */
 static inline uint64_t choose(const struct interval *v) {
     uint64_t below = v->value >> 2, ten = below / 10 * 10;
     bool ten_below = v->least <= ten << 2, ten_above = (ten + 10) << 2 <= v->most;
@@ -112,7 +112,7 @@ static inline uint64_t choose(const struct interval *v) {
     return (nearest & ~tens) | ((ten + 10 * (uint64_t)ten_above) & tens);
 }
 
-/* The shortest number for mantissa * 2^exponent.
+/* Returns the shortest number for mantissa * 2^exponent.
  *   edge   the mantissa is a power of two: the next lower double is nearer than the next higher one.  The
  *          nearest number may then be below the interval; in this case the number above it is inside. */
 static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t mantissa, int exponent,
@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) struct digits shortest_of(uint64_t 
     uint128 power = above_power_of_10(-k);
     struct product value = multiply(power, mantissa << 2 << shift);
     struct product above = shifted(power, shift + 1), below = edge ? shifted(power, shift) : above;
-    uint64_t open = mantissa & 1; /* odd: the interval's ends round to other values */
+    uint64_t open = mantissa & 1; /* odd: the interval excludes its ends, which round to other values */
     struct interval v = {.least = without_fraction(subtract(value, below)) + open,
                          .value = without_fraction(value),
                          .most = without_fraction(add(value, above)) - open};
@@ -138,9 +138,9 @@ static __attribute__((noinline)) struct digits shortest_by_interval(uint64_t man
     return shortest_of(mantissa, exponent, false);
 }
 
-/* The same by V. Zverovich's method, which is faster.  It computes the value times 10^-k in fixed point, and
- * compares the last digit and 60 bits after it with half the distance to the next double.  If the two sides
- * of a comparison differ by no more than the error, the interval decides. */
+/* Returns the same by V. Zverovich's method, which is faster.  It computes the value times 10^-k in fixed
+ * point, and compares the last digit and 60 bits after it with half the distance to the next double.  If
+ * the two sides of a comparison differ by no more than the error, it uses the interval. */
 static inline struct digits shortest(uint64_t mantissa, int exponent) {
     const uint64_t ten = UINT64_C(10) << 60, half = UINT64_C(1) << 63, error = 2;
     int k = log10_of_power_of_2(exponent), shift = exponent + log2_of_power_of_10(-k) + 2;
@@ -181,7 +181,7 @@ static struct text text_of(struct digits d) {
                          .point = (int)n + d.exponent};
 }
 
-/* Stores sixteen bytes; some may be unused. */
+/* Stores sixteen bytes; the last ones may be unused. */
 static void store(char *to, unsigned __int128 bytes) {
     memcpy(to, &bytes, sizeof bytes);
 }
@@ -255,19 +255,19 @@ static size_t put_infinity(char *to) {
 
 enum { BIAS = 1075, NO_NUMBER = 2047 };
 
-/* The digits of a positive number that is neither infinite nor zero. */
+/* Returns the digits of a positive number that is neither infinite nor zero. */
 static inline struct digits digits_of(uint64_t bits) {
     const uint64_t lead = UINT64_C(1) << 52;
     uint64_t rest = bits & (lead - 1);
     int exponent = (int)(bits >> 52);
-    if (exponent == 0) /* not normal */
+    if (exponent == 0) /* a subnormal number */
         return shortest(rest, 1 - BIAS);
     if (rest == 0 && exponent > 1)
         return shortest_at_edge(lead, exponent - BIAS);
     return shortest(lead | rest, exponent - BIAS);
 }
 
-/* Whether a positive number is whole, and small enough that every whole number of its size is a double. */
+/* Whether a positive number is whole, and so small that every whole number of its size is a double. */
 static inline bool is_whole(double value) {
     return value < 1e15 && value == (double)(int64_t)value;
 }
@@ -307,10 +307,10 @@ static __attribute__((noinline)) size_t put_exactly(char *to, uint64_t bits) {
     return n + GROUP;
 }
 
-/* Writes with an exponent if that is shorter. */
+/* Writes the number, with an exponent if that is shorter. */
 static size_t put_shorter(char *to, struct digits d, uint64_t bits) {
     struct text t = text_of(d);
-    int zeros = t.point - (int)t.count; /* after the digits of a whole number, if it is one */
+    int zeros = t.point - (int)t.count; /* zeros after the digits, if the number is whole */
     bool one = t.count == 1;
     if (t.point < (one ? -2 : -3) || zeros > (one ? 4 : 5))
         return put_scientific(to, &t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.c - printf's formats: text, characters and strings.  Calls other files for the other
- * conversions, and leaves rare cases to libc.
+ * format.c - printf's formats: text, characters and strings.  Other files make the other conversions; rare
+ * cases are left to libc.
  */
 #define _GNU_SOURCE
 #include "lib/text/format.h"
@@ -64,8 +64,9 @@ void asf__pad(struct asf__output *o, char c, size_t n) {
     }
 }
 
-/* musl has a number's digits in words of nine, counted from the point, and puts each by itself.  After the
- * last word that is not zero there is padding, unless the number was too small for the precision. */
+/* Puts a number's digits as musl does: musl has them in words of nine, counted from the point, and puts
+ * each word separately.  After the last nonzero word it puts padding, unless the number was too small for
+ * the precision. */
 static void put_groups(struct asf__output *o, const struct asf__field *f) {
     enum { DIGITS = 9 };
     const char *p = f->text, *point = p + f->whole, *end = p + f->length;
@@ -147,7 +148,7 @@ static void put_text(struct asf__output *o, struct asf__spec *s, const char *tex
 }
 
 static void put_string(struct asf__output *o, struct asf__spec *s, const char *text) {
-    if (!text) /* to glibc a truncated "(null)" would mislead */
+    if (!text) /* glibc puts no part of "(null)", which would mislead */
         text = ASF__CUTS_NULL || s->precision < 0 || s->precision >= 6 ? "(null)" : "";
     put_text(o, s, text, strnlen(text, s->precision >= 0 ? (size_t)s->precision : SIZE_MAX));
 }
@@ -184,7 +185,7 @@ static bool put_wide(struct asf__output *o, struct asf__spec *s, asf__arguments 
     return character && asf__put_wide_character(o, s, asf__next_of(ap, wint_t));
 }
 
-/* %n: stores the number of bytes so far.  If some did not fit, libc does it. */
+/* %n: stores the number of bytes so far.  If some bytes did not fit, leaves the conversion to libc. */
 static bool put_count(struct asf__output *o, const struct asf__spec *s, asf__arguments ap) {
     size_t n = asf__made(o);
     if (!o->counts || o->before > 0 || n > INT_MAX)
@@ -261,8 +262,8 @@ static bool put_conversion(struct asf__output *o, struct asf__spec *s, asf__argu
     }
 }
 
-/* Makes a conversion with any flags, width, precision and length.  Returns the format after it; or NULL, with
- * `ap` at the conversion's first argument again, if it is left to libc. */
+/* Makes a conversion with any flags, width, precision and length.  Returns the format after it; or NULL:
+ * the conversion is left to libc, and `ap` is at its first argument again. */
 static __attribute__((noinline)) const char *convert_any(struct asf__output *o, const char *f,
                                                          asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
@@ -299,7 +300,7 @@ static inline const char *brief_number(const char *f, int *n, asf__arguments ap)
     return f;
 }
 
-/* Returns the address of the conversion's letter, or of some other character. */
+/* Returns the address of the conversion's letter, or of a character that ends the brief form. */
 static inline const char *parse_brief(const char *f, struct brief *b, asf__arguments ap) {
     if (*f == '0' || *f == '-')
         b->flag = *f++;
@@ -327,13 +328,13 @@ static inline struct asf__spec whole_spec(struct brief b, char letter) {
     return (struct asf__spec){flags, b.width, b.precision, b.length, letter};
 }
 
-/* The least number of digits, with leading zeros; put_short_number adds zeros beyond 8 digits. */
+/* Returns the least number of digits, with leading zeros; put_short_number adds zeros beyond 8 digits. */
 static inline unsigned least_digits(struct brief b) {
     int least = b.precision >= 0 ? b.precision : b.flag == '0' ? b.width - b.negative : 1;
     return least > 1 ? (unsigned)least : 1;
 }
 
-/* Puts a number of at most 8 digits; false when there is no room for the field. */
+/* Puts a number of at most 8 digits.  Returns false if there is no room for the field. */
 static inline __attribute__((always_inline)) bool put_short_number(struct asf__output *o, struct brief b,
                                                                    struct asf__short_text t) {
     unsigned zeros = b.precision > (int)t.length ? (unsigned)b.precision - t.length : 0;
@@ -433,7 +434,7 @@ static inline bool put_brief(struct asf__output *o, struct brief b, char letter,
     }
 }
 
-/* Whether libc knows the length, whose last character is before the letter. */
+/* Whether libc knows the length modifier, whose last character is before the letter. */
 static inline bool is_known_length(enum asf__length length, const char *letter) {
     if (ASF__TAKES_ALL_LENGTHS || length == LENGTH_INT)
         return true;
@@ -474,7 +475,7 @@ __attribute__((noinline)) struct asf__format_begun asf__convert_here(char *p, ch
 static const char *put_literal(struct asf__output *o, const char *f) {
     const char *end = strchrnul(f, '%'), *behind = end;
     for (; ASF__PUTS_GROUPS && behind[0] == '%' && behind[1] == '%'; behind += 2)
-        end++; /* half of the percent signs, which follow the text, are put with it */
+        end++; /* of n times "%%", the first n percent signs are put with the text */
     asf__put(o, f, (size_t)(end - f));
     return behind;
 }
@@ -483,7 +484,7 @@ static inline bool is_literal(const char *f) {
     return *f != '%' || (ASF__PUTS_GROUPS && f[1] == '%');
 }
 
-/* Whether c may stand between a percent sign and the letter of the conversion. */
+/* Whether c may be between a percent sign and the letter of the conversion. */
 static inline bool is_modifier(char c) {
     switch (c) {
     case '-':
@@ -509,8 +510,8 @@ static inline bool is_modifier(char c) {
     }
 }
 
-/* Formats in the middle of which libc cannot continue: %n counts all bytes, and numbered arguments
- * start from the first. */
+/* Whether the format may have %n, which counts all bytes, or numbered arguments, which start from the
+ * first: in the middle of these formats libc cannot continue. */
 bool asf__may_count(const char *f) {
     while (f && (f = strchr(f, '%')) != NULL) {
         for (f++; is_modifier(*f); f++)
@@ -528,8 +529,8 @@ static inline bool is_numbered(const char *f) {
     return f[0] == '%' && f[1] >= '1' && f[1] <= '9' && f[2] == '$';
 }
 
-/* Formats from f, which is not plain; returns the end of the format, or the place where libc must
- * continue. */
+/* Formats from f, where a conversion is not plain.  Returns the end of the format, or the address where
+ * libc must continue. */
 static inline const char *format_all(struct asf__output *o, const char *f, asf__arguments ap) {
     while (*f != '\0' && !o->failed) {
         const char *behind = is_literal(f) ? put_literal(o, f) : asf__convert(o, f + 1, ap);
@@ -542,15 +543,15 @@ static inline const char *format_all(struct asf__output *o, const char *f, asf__
     return f;
 }
 
-/* Discards the output and returns to the first argument. */
+/* Discards the output, and makes the first argument the next one. */
 static void begin_anew(struct asf__output *o, asf__arguments ap, struct asf__place first) {
     o->p = o->begin;
     o->before = 0;
     asf__go_to(ap, first);
 }
 
-/* Formats the rest.  Returns NULL, or the format with which libc must continue: the whole format if
- * the rest counts bytes or has numbered arguments. */
+/* Formats the rest.  Returns NULL, or the format with which libc must continue: the whole format if the
+ * rest counts bytes or has numbered arguments. */
 static const char *format_rest(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                struct asf__place first) {
     if (!is_numbered(f))
@@ -568,8 +569,8 @@ static const char *format_rest(struct asf__output *o, const char *f, const char 
     return format;
 }
 
-/* Formats a format with %n or numbered arguments.  Hands nothing to `full`, so that libc can make the whole
- * call if something does not fit. */
+/* Formats a format with %n or numbered arguments.  It calls no `full`, so that libc can make the whole
+ * call if some text does not fit. */
 static const char *format_in_room(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                                   struct asf__place first) {
     bool (*full)(struct asf__output *, const char *, size_t) = o->full;
@@ -585,7 +586,7 @@ static const char *format_in_room(struct asf__output *o, const char *f, const ch
 const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first) {
     if (asf__unlikely(asf__format_custom || !format))
-        return format ? format : "%"; /* an error for libc, as NULL is */
+        return format ? format : "%"; /* "%" is an error for libc, as NULL is */
     o->error = errno;
     if (o->full && asf__may_count(format))
         return format_in_room(o, f, format, ap, first);

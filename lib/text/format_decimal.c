@@ -2,10 +2,9 @@
  *
  * format_decimal.c - binary floating point to decimal.
  *
- * Up to 17 digits: the value is multiplied by a power of ten of 128 bits, which is too small by less
- * than a unit of its last place.  The product is an integer and a fraction.  If the error leaves open
- * on which side of a half the fraction is, and for more digits, the number is converted exactly, 19
- * digits at a time.
+ * Up to 17 digits: the value is multiplied by a power of ten of 128 bits, which is too small by less than a
+ * unit of its last place.  The product is an integer and a fraction.  The number is converted exactly, 19
+ * digits at a time, if more digits are wanted, or if the error could move the fraction across a half.
  */
 #include "lib/text/format_decimal.h"
 
@@ -51,7 +50,7 @@ const uint64_t asf__tens[20] = {
 bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_t *fraction) {
     int shift = -v.exponent;
     *whole = *fraction = 0;
-    if (v.mantissa == 0 || shift > 128) /* 2^64 * 10^19 / 2^129 is less than a half */
+    if (v.mantissa == 0 || shift > 128) /* shift > 128: 2^64 * 10^19 / 2^129 is less than a half */
         return true;
     if (shift < 0 || shift == 128)
         return false;
@@ -62,7 +61,7 @@ bool asf__fixed_parts(struct asf__binary v, int places, uint64_t *whole, uint64_
     }
     if (below == 0)
         return true;
-    /* n: scaled * 2^-shift; rest: the bits below it, at the top of a word */
+    /* n: scaled * 2^-shift; rest: the bits below n, at the top of a word */
     uint128 scaled = (uint128)below * asf__tens[places];
     uint64_t high = (uint64_t)(scaled >> 64), low = (uint64_t)scaled, n, rest, more;
     if (shift < 64) {
@@ -125,7 +124,7 @@ static struct scaled scale(struct asf__binary v, int n) {
                            (uint128)1 << (shift - 1), p.exact};
 }
 
-/* Rounds the integer; false when the error leaves the result open. */
+/* Rounds the integer.  Returns false if the error is too large to decide. */
 static bool rounded(const struct scaled *s, uint64_t *result) {
     *result = s->integer;
     if (s->fraction > s->half) {
@@ -139,8 +138,8 @@ static bool rounded(const struct scaled *s, uint64_t *result) {
     return true;
 }
 
-/* floor(log10(v)), or one less.  log2(1 + f) is at least f; log10(2) is a little more than 78913 /
- * 2^18, and the subtraction corrects this for negative numbers. */
+/* Returns floor(log10(v)), or one less.  log2(1 + f) is at least f; log10(2) is a little more than 78913
+ * / 2^18, and the subtraction corrects this for negative numbers. */
 static int decimal_exponent(struct asf__binary v) {
     int64_t log2 = (int64_t)(v.exponent + 63) * 1024 + (int64_t)((v.mantissa << 1) >> 54);
     return (int)((log2 * 78913 - (1 << 18)) >> 28);
@@ -164,7 +163,7 @@ static bool quick_significant(struct asf__binary v, int wanted, uint64_t *n, int
 
 /* --- any number of digits, exactly --------------------------------------------- */
 
-/* 1024 bits before the point or 1137 after it. */
+/* 1024 bits before the point, or 1137 after it. */
 enum { LIMBS = 18 };
 
 /* An integer of `count` limbs, the lowest first.  The limbs below index `low` are zero. */
@@ -173,7 +172,7 @@ struct limbs {
     int low, count;
 };
 
-/* Divides by 10^19; returns the remainder. */
+/* Divides by 10^19, and returns the remainder. */
 static uint64_t divide_group(struct limbs *n) {
     uint64_t remainder = 0;
     for (int i = n->count - 1; i >= 0; i--)
@@ -183,7 +182,7 @@ static uint64_t divide_group(struct limbs *n) {
     return remainder;
 }
 
-/* Multiplies by 10^19; returns the part that moves before the point. */
+/* Multiplies by 10^19, and returns the part that moves before the point. */
 static uint64_t multiply_group(struct limbs *n) {
     uint64_t carry = 0;
     for (int i = n->low; i < n->count; i++) {
@@ -239,7 +238,7 @@ static void set_fraction(struct limbs *n, struct asf__binary v) {
     n->count = (behind + 63) / 64;
 }
 
-/* Rounds to `keep` digits; `more`: nonzero digits follow the last one. */
+/* Rounds to `keep` digits.  `more`: nonzero digits follow the last one. */
 static void round_digits(struct asf__decimal *d, int keep, bool more) {
     char *cut = d->digits + keep, next = *cut, *end = d->digits + d->count;
     for (char *p = cut + 1; p < end && !more; p++)
@@ -258,7 +257,7 @@ static void round_digits(struct asf__decimal *d, int keep, bool more) {
     }
 }
 
-/* Removes leading zeros: for a number less than 1 they are not significant. */
+/* Removes leading zeros, which are not significant in a number less than 1. */
 static void skip_zeros(struct asf__decimal *d) {
     while (d->count > 0 && *d->digits == '0') {
         d->digits++;
@@ -267,8 +266,8 @@ static void skip_zeros(struct asf__decimal *d) {
     }
 }
 
-/* Appends the next 19 digits.  Zeros before the first significant digit only move the point: a small
- * number has many. */
+/* Appends the next 19 digits.  Zeros before the first significant digit, of which a small number has
+ * many, only move the point. */
 static void append_group(struct asf__decimal *d, struct limbs *fraction, bool significant) {
     uint64_t group = multiply_group(fraction);
     if (significant && d->count == 0 && group == 0) {
@@ -290,7 +289,7 @@ static __attribute__((noinline)) struct asf__decimal exact(struct asf__binary v,
     if (significant)
         skip_zeros(&d);
     for (;;) {
-        /* the sum as a long: wanted may be INT_MAX */
+        /* the sum is a long, since wanted may be INT_MAX */
         bool enough = d.count > (long)wanted + (significant ? 0 : d.point);
         if (enough || fraction.low == fraction.count)
             break;
@@ -300,7 +299,7 @@ static __attribute__((noinline)) struct asf__decimal exact(struct asf__binary v,
     if (d.count > keep)
         round_digits(&d, (int)keep, fraction.low < fraction.count);
     if (significant && d.count > wanted)
-        d.count = wanted; /* 999 has become 1000 */
+        d.count = wanted; /* for example, 999 has become 1000 */
     return d;
 }
 

@@ -19,7 +19,7 @@ extern const char asf__digit_pairs[201];
 /* 10^0 to 10^19. */
 extern const uint64_t asf__tens[20];
 
-/* The number of decimal digits; log2(10) is nearly 4096 / 1233. */
+/* Returns the number of decimal digits.  log2(10) is nearly 4096 / 1233. */
 static inline unsigned asf__count_digits(uint64_t n) {
     unsigned bits = 64 - (unsigned)__builtin_clzll(n | 1), most = bits * 1233 >> 12;
     return most + ((n | 1) >= asf__tens[most]);
@@ -29,7 +29,7 @@ static inline void asf__write_pair(char *p, unsigned n) {
     memcpy(p, asf__digit_pairs + 2 * (size_t)n, 2);
 }
 
-/* Sixteen digits of two numbers below 10^8, the first digit in the lowest byte. */
+/* Returns the sixteen digits of two numbers below 10^8, the first digit in the lowest byte. */
 static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low) {
 #ifdef __SSE2__
     __m128i v = _mm_unpacklo_epi64(_mm_cvtsi32_si128((int)high), _mm_cvtsi32_si128((int)low));
@@ -49,7 +49,7 @@ static inline unsigned __int128 asf__sixteen_digits(uint32_t high, uint32_t low)
 #endif
 }
 
-/* Eight hexadecimal digits, as characters. */
+/* Returns eight hexadecimal digits as characters. */
 static inline uint64_t asf__eight_nibbles(uint32_t n) {
     uint64_t v = n;
     v = (v | v << 16) & 0x0000ffff0000ffff;
@@ -63,7 +63,7 @@ struct asf__short_text {
     unsigned length;
 };
 
-/* Leading zeros of eight digits, in bits; at least `least` >= 1 digits remain. */
+/* Returns the number of leading zeros of eight digits, in bits; at least `least` >= 1 digits remain. */
 static inline unsigned asf__skip_zeros(uint64_t digits, unsigned least) {
     unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
     unsigned most = 64 - 8 * (least < 8 ? least : 8);
@@ -99,7 +99,7 @@ static inline void asf__write_eight(char *p, uint32_t n) {
     *(asf__word8 *)p = asf_eight_digits(n) | 0x3030303030303030;
 }
 
-/* asf__write_digits: writes backwards from `end`; returns the first digit's address. */
+/* asf__write_digits: write backwards from `end`; returns the first digit's address. */
 static inline char *asf__write_digits(char *end, uint64_t n) {
     while (n >= 100000000) {
         asf__write_eight(end -= 8, (uint32_t)(n % 100000000));
@@ -117,7 +117,7 @@ static inline char *asf__write_digits(char *end, uint64_t n) {
     return end;
 }
 
-/* asf__write_places: writes exactly `count` digits at p, with leading zeros. */
+/* asf__write_places: write exactly `count` digits at p, with leading zeros. */
 static inline void asf__write_places(char *p, uint64_t n, int count) {
     while (count > 8) {
         asf__write_eight(p + (count -= 8), (uint32_t)(n % 100000000));

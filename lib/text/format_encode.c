@@ -10,13 +10,13 @@
 /* Only text that takes at most this many bytes is converted here; longer text is left to libc. */
 enum { MOST = 4096 };
 
-/* Whether ASCII's characters have their bytes.  In musl's C locale, whose character set is not known, they
- * do. */
+/* Whether ASCII characters are encoded as single bytes.  They are in musl's C locale, too, whose
+ * character set is not known. */
 static inline bool has_ascii(enum asf__charset set) {
     return set != ASF__OTHER_CHARSET || !ASF__OF_GLIBC;
 }
 
-/* The number of bytes of a character; 0: it has none, or is not common. */
+/* Returns the number of bytes of a character; 0: it has no encoding, or is uncommon. */
 static inline size_t encoded_length(wchar_t ch, enum asf__charset set) {
     unsigned code = (unsigned)ch;
     if (code < 0x80)
@@ -53,7 +53,7 @@ static void put_encoded(struct asf__output *o, struct asf__spec *s, const wchar_
     asf__end_field(o, behind);
 }
 
-/* The precision is in bytes, and only whole characters are put. */
+/* Puts whole characters up to the precision, which is in bytes. */
 bool asf__put_wide_string(struct asf__output *o, struct asf__spec *s, const wchar_t *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t most = s->precision >= 0 ? (size_t)s->precision : MOST, n = 0;

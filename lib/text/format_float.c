@@ -42,8 +42,8 @@ static struct real from_double(double v) {
     return r;
 }
 
-/* Takes a long double apart: 64 bits of its mantissa, sign and exponent; false: its mantissa has more
- * bits. */
+/* Splits a long double into 64 bits of its mantissa, sign and exponent.  Returns false if its mantissa
+ * has more bits. */
 #if __LDBL_MANT_DIG__ == 64 /* x86-64 */
 static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
     *exponent = 0;
@@ -62,7 +62,7 @@ static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *expon
 }
 #endif
 
-/* False for values beyond the range of doubles, and for bit patterns that no operation of the
+/* Returns false for values beyond the range of doubles, and for bit patterns that no operation of the
  * processor yields. */
 static bool from_long_double(long double v, struct real *r) {
     uint64_t mantissa;
@@ -166,14 +166,17 @@ static size_t write_exponent(char *p, char letter, int exponent) {
     return 5;
 }
 
-/* How many digits are between the first one, whose exponent it is, and the end of its group of nine: `group`
- * of struct asf__field. */
+/* Returns how many digits follow the first one, whose exponent is given, in its group of nine: `group` of
+ * struct asf__field. */
 static size_t digits_behind_first(int exponent) {
-    enum { DIGITS = 9, MULTIPLE = 9999 }; /* of DIGITS, beyond any exponent */
+    enum {
+        DIGITS = 9,
+        MULTIPLE = 9999
+    }; /* MULTIPLE: a multiple of DIGITS that is larger than any exponent */
     return (size_t)(exponent + MULTIPLE) % DIGITS;
 }
 
-/* %e: `wanted` digits in all; zeros follow the digits of d. */
+/* %e: puts `wanted` digits in all, with zeros after the digits of d. */
 static void put_scientific(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
     char suffix[8];
@@ -189,7 +192,7 @@ static void put_scientific(struct asf__output *o, const struct asf__spec *s, str
     asf__put_field(o, s, f);
 }
 
-/* 0.000ddd, with at most three zeros before the digits */
+/* Puts 0.000ddd, with at most three zeros before the digits. */
 static void lead_with_zeros(struct asf__field *f, struct asf__decimal *d, char point) {
     size_t zeros = (size_t)-d->point;
     char *p = d->digits - zeros - 2;
@@ -200,7 +203,7 @@ static void lead_with_zeros(struct asf__field *f, struct asf__decimal *d, char p
     f->length = (size_t)d->count + zeros + 2;
 }
 
-/* %g with a small exponent: as %f, with `wanted` digits in all. */
+/* %g with a small exponent: puts the number as %f does, with `wanted` digits in all. */
 static void put_positional(struct asf__output *o, const struct asf__spec *s, struct asf__field *f,
                            struct asf__decimal *d, long wanted, char point) {
     f->whole = (size_t)d->point;
@@ -214,9 +217,9 @@ static void put_positional(struct asf__output *o, const struct asf__spec *s, str
     asf__put_field(o, s, f);
 }
 
-/* glibc chooses the form before it rounds.  If rounding makes a number too long for the form without
- * exponent (%#g of 999999.5), glibc omits the zeros that # asks for.  Not inline: every %g would need
- * this function's stack. */
+/* Whether glibc omits zeros.  glibc chooses the form before it rounds.  If rounding makes a number too
+ * long for the form without exponent (%#g of 999999.5), glibc omits the zeros that # asks for.  Not
+ * inline: every %g would need this function's stack. */
 static __attribute__((noinline)) bool zeros_are_lost(struct asf__binary v, const struct asf__decimal *d,
                                                      int wanted) {
     char room[ASF__DIGITS_ROOM];

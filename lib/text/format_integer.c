@@ -8,7 +8,8 @@
 #include "lib/text/format_spec.h"
 #include "lib/text/of_libc.h"
 
-/* Up to eight digits are found at once: a loop over pairs would end at another place for each length. */
+/* Finds up to eight digits at once: a loop over pairs would end at another iteration for each length,
+ * which the processor mispredicts. */
 char *asf__plain_large(char *p, uint64_t n) {
     unsigned length = asf__count_digits(n);
     if (n < 100000000) {
@@ -55,10 +56,10 @@ static void write_bits(char *end, uint64_t n, unsigned bits, bool upper) {
     } while (n);
 }
 
-/* An integer to be put: its value, its base and the number of its digits. */
+/* An integer to put: its value, its base and the number of its digits. */
 struct number {
     uint64_t value;
-    unsigned bits; /* bits of a digit; 0: decimal */
+    unsigned bits; /* the bits of a digit; 0: decimal */
     bool upper;
     size_t length;
 };
@@ -72,14 +73,14 @@ static inline void write_number(char *p, const struct number *n) {
         asf__write_digits(p + n->length, n->value);
 }
 
-/* Puts a number for which the output has too little room: writes its digits to an array first. */
+/* Puts a number for which the output has too little room, by way of an array. */
 static __attribute__((noinline)) void put_number_apart(struct asf__output *o, const struct asf__spec *s,
                                                        const struct number *n, struct asf__field *f) {
     char digits[64];
     write_number(digits, n);
     f->text = digits;
     f->length = n->length;
-    if (ASF__PUTS_GROUPS && n->value == 0) { /* to musl 0 has no digits, and is all padding */
+    if (ASF__PUTS_GROUPS && n->value == 0) { /* in musl 0 has no digits, only padding */
         f->zeros += f->length;
         f->length = 0;
     }
@@ -102,7 +103,7 @@ static inline __attribute__((always_inline)) void put_number(struct asf__output 
     char *p = asf__begin_field(o, s, prefix, prefix_length, zeros, n->length, &behind);
     if (asf__unlikely(!p)) {
         struct asf__field f = {.prefix = prefix, .prefix_length = prefix_length, .zeros = zeros};
-        struct number apart = *n; /* so that `n` can stay in registers */
+        struct number apart = *n; /* a copy, so that `n` can stay in registers */
         put_number_apart(o, s, &apart, &f);
         return;
     }

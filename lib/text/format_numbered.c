@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_numbered.c - printf's numbered arguments (%1$d): all arguments are taken first.  Then each
- * conversion is given its own, as an argument in memory.
+ * format_numbered.c - printf's numbered arguments (%1$d).  All arguments are taken first.  Then each
+ * conversion gets its own argument in memory.
  */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "lib/text/format_spec.h"
 
-enum { ARGUMENTS = 9 }; /* so that a number is one digit */
+enum { ARGUMENTS = 9 }; /* so that an argument's number is one digit */
 
 enum kind { UNKNOWN, GENERAL, FLOATING, LONG_FLOATING };
 
-/* An argument as va_arg finds it in memory.  Arguments of smaller types are at its beginning. */
+/* An argument as va_arg finds it in memory.  Arguments of smaller types are at the beginning of the
+ * union. */
 union argument {
     long general;
     double floating;
     long double long_floating;
 };
 
-/* The kind of a conversion's argument; UNKNOWN: it is left to libc, for example because its width is
- * an argument.  `f` is after the dollar sign. */
+/* Returns the kind of a conversion's argument; UNKNOWN: the conversion is left to libc, for example
+ * because its width is an argument.  `f` is after the dollar sign. */
 static enum kind kind_of(const char *f, asf__arguments ap) {
     struct asf__spec s = {.precision = -1};
     struct asf__place before = asf__place_in(ap), after;
@@ -55,7 +56,7 @@ static enum kind kind_of(const char *f, asf__arguments ap) {
     }
 }
 
-/* Finds the kinds of all arguments; returns their number, or 0: the format is left to libc. */
+/* Finds the kinds of all arguments.  Returns the number of arguments; 0: the format is left to libc. */
 static size_t find_kinds(const char *f, enum kind *kinds, asf__arguments ap) {
     size_t n = 0;
     while (*(f = strchrnul(f, '%')) != '\0') {
@@ -74,7 +75,7 @@ static size_t find_kinds(const char *f, enum kind *kinds, asf__arguments ap) {
     return n;
 }
 
-/* False when an argument has no conversion, so that its kind is unknown. */
+/* Takes the arguments.  Returns false if one has no conversion, so that its kind is unknown. */
 static bool take_arguments(union argument *arguments, const enum kind *kinds, size_t n, asf__arguments ap) {
     for (size_t i = 0; i < n; i++) {
         if (kinds[i] == UNKNOWN)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_plain.h - formats the plain beginning of a format: text, conversions without anything but l,
- * ll or z between the percent sign and the letter, and conversions like %02x.  Inline, so that
- * formatting into a window costs no call.
+ * format_plain.h - format the plain beginning of a format: text, conversions with only l, ll or z between
+ * the percent sign and the letter, and conversions like %02x.  Inline, so that formatting into a window
+ * costs no call.
  */
 #ifndef ASF_LIB_FORMAT_PLAIN_H
 #define ASF_LIB_FORMAT_PLAIN_H
@@ -14,8 +14,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ASF__INTEGER_ROOM: the length of the longest long: -9223372036854775808.  ASF__ROOM_BEHIND: the room wanted
- * after text, so that a "%%" after it fits, too, if both are one chunk. */
+/* ASF__INTEGER_ROOM: the length of the longest long, -9223372036854775808.  ASF__ROOM_BEHIND: the room
+ * needed after text, so that a "%%" after it also fits, if both are one chunk. */
 enum { ASF__INTEGER_ROOM = 20, ASF__ROOM_BEHIND = ASF__PUTS_GROUPS ? ASF__INTEGER_ROOM : 0 };
 
 /* asf__plain_large: write a number of any size (format_integer.c). */
@@ -59,7 +59,7 @@ static inline char *asf__plain_pointer(char *p, const void *value) {
     return asf__plain_long_hexadecimal(p + 2, (uintptr_t)value);
 }
 
-/* Puts a string that fits; NULL: it does not fit or is NULL, and the argument is not taken. */
+/* Puts a string that fits.  Returns NULL if it does not fit or is NULL; the argument is then not taken. */
 static inline char *asf__plain_string(char *p, const char *end, asf__arguments ap) {
     const __auto_type general = asf__general(ap);
     const char *text = asf__next_of(ap, const char *);
@@ -72,13 +72,14 @@ static inline char *asf__plain_string(char *p, const char *end, asf__arguments a
     return p + n;
 }
 
-/* The state at the end of a format's plain part that had room. */
+/* The state after the part of a format that is plain and for which there was room. */
 struct asf__format_begun {
-    char *p;       /* end of the text made; NULL: none, and no argument was taken */
-    const char *f; /* rest of the format */
+    char *p;       /* the end of the text made; NULL: none, and no argument was taken */
+    const char *f; /* the rest of the format */
 };
 
-/* asf__convert_here: one conversion; f is after its percent sign.  Needs room for all of its text. */
+/* asf__convert_here: make one conversion; f is after its percent sign.  There must be room for all its
+ * text. */
 struct asf__format_begun asf__convert_here(char *p, char *end, const char *f, asf__arguments ap);
 
 /* Makes a conversion of the length l, ll or z; f is at the l or z. */
@@ -139,7 +140,7 @@ asf__plain_conversion(char *p, char *end, const char *f, asf__arguments ap) {
     return (struct asf__format_begun){p, f + 1};
 }
 
-/* The end of literal text.  It is usually short, so a loop is tried before a call. */
+/* Returns the end of literal text.  The text is usually short, so a loop precedes the call. */
 static inline const char *asf__literal_end(const char *f) {
     const char *end = f + 1;
     while (*end != '%' && *end != '\0')
@@ -171,8 +172,8 @@ asf__format_plain(char *p, char *end, const char *f, asf__arguments ap) {
     return (struct asf__format_begun){p, f};
 }
 
-/* asf__format_on: continue asf__format at f, where asf__format_plain stopped; `first`: the place of
- * the first argument. */
+/* asf__format_on: continue asf__format at f, where asf__format_plain stopped.
+ *   first   the position of the first argument */
 const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_spec.c - parses a conversion specification.
+ * format_spec.c - parse a conversion specification.
  */
 #define _GNU_SOURCE
 #include "lib/text/format_spec.h"
@@ -21,7 +21,7 @@ static inline const char *parse_flags(const char *f, struct asf__spec *s) {
     }
 }
 
-/* Parses a number or an asterisk; NULL: the number is too large, or numbered as in %1$*2$d. */
+/* Parses a number or an asterisk.  Returns NULL if the number is too large, or numbered as in %1$*2$d. */
 static inline const char *parse_number(const char *f, int *n, asf__arguments ap) {
     if (*f == '*') {
         *n = asf__next_of(ap, int);

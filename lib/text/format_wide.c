@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * format_wide.c - wprintf's conversions.  printf's conversions format the numbers, and their text is
- * widened; characters and strings of either kind are handled here.
+ * format_wide.c - wprintf's conversions.  printf's conversions format the numbers, and this file widens
+ * their text; it handles characters and strings of either kind itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,8 +39,8 @@ static inline void copy_text(wchar_t *to, const wchar_t *from, size_t n) {
             to[i] = from[i];
 }
 
-/* Puts a chunk that does not fit.  False: an error; or the chunk is left to libc, since there is no
- * `full`, or since libc needs the whole format and nothing has been handed over yet. */
+/* Puts a chunk that does not fit.  Returns false on an error; or if the chunk is left to libc: there is
+ * no `full`, or libc needs the whole format and no text was passed to `full` yet. */
 static bool put_beyond(struct asf__wide_output *o, const wchar_t *text, size_t n) {
     if (!o->full || o->failed || (o->before == 0 && needs_all(o->format)))
         return false;
@@ -61,7 +61,7 @@ static bool put_chunk(struct asf__wide_output *o, const wchar_t *text, size_t n)
     return true;
 }
 
-/* libc pads 16 characters at a time. */
+/* Pads 16 characters at a time, as libc does. */
 static bool pad(struct asf__wide_output *o, size_t n) {
     static const wchar_t blanks[] = L"                ";
     for (; n > 16; n -= 16)
@@ -103,7 +103,8 @@ static void end_text(struct asf__wide_output *o, const struct asf__spec *s, size
 
 /* --- strings of bytes ------------------------------------------------------------ */
 
-/* The bytes of at most n characters; reads no byte after a null or after an invalid one. */
+/* Returns the number of bytes of at most n characters; reads no byte after a null or after an invalid
+ * one. */
 static size_t length_of(const char *text, size_t n) {
     const unsigned char *p = (const unsigned char *)text;
     for (; n > 0 && *p != '\0'; n--) {
@@ -121,7 +122,7 @@ static size_t count_characters(const char *p, const char *end) {
     return n;
 }
 
-/* Decodes text and advances the pointers; does nothing for other character sets. */
+/* Decodes text and advances the pointers; does nothing for character sets other than UTF-8 and ASCII. */
 static inline void decode_bytes(enum asf__charset set, const char **text, const char *end, wchar_t **to,
                                 wchar_t *to_end) {
     if (set == ASF__UTF8)
@@ -130,8 +131,8 @@ static inline void decode_bytes(enum asf__charset set, const char **text, const 
         asf__ascii_decode(text, end, to, to_end);
 }
 
-/* Puts text in chunks of 64 characters, as libc does; with `look`, only checks it.  False also if some
- * bytes are no character. */
+/* Puts text in chunks of 64 characters, as libc does; with `look`, only checks it.  Returns false also if
+ * some bytes are not a character. */
 static bool put_chunks(struct asf__wide_output *o, enum asf__charset set, const char *text, const char *end,
                        bool look) {
     for (const char *from = text; from < end; from = text) {
@@ -152,7 +153,7 @@ static __attribute__((noinline)) bool put_apart(struct asf__wide_output *o, cons
            put_chunks(o, set, text, end, false) && pad(o, behind ? blanks : 0);
 }
 
-/* Counts the characters first, so that nothing after them is overwritten. */
+/* Puts bytes as characters.  Counts the characters first, so that nothing after them is overwritten. */
 static bool put_bytes(struct asf__wide_output *o, const struct asf__spec *s, const char *text) {
     enum asf__charset set = asf__charset_of_locale();
     size_t n = s->precision < 0 ? strlen(text) : length_of(text, (size_t)s->precision);
@@ -185,7 +186,7 @@ static bool put_string(struct asf__wide_output *o, const struct asf__spec *s, co
     return text ? put_bytes(o, s, text) : put_wide_string(o, s, NULL);
 }
 
-/* Leaves WEOF to libc, which treats it as a failed write. */
+/* Puts a character.  Leaves WEOF to libc, which treats it as a failed write. */
 static bool put_character(struct asf__wide_output *o, const struct asf__spec *s, wchar_t ch) {
     return (wint_t)ch != WEOF && put_text(o, s, &ch, 1);
 }
@@ -211,7 +212,7 @@ static bool put_number(struct asf__wide_output *o, const char *spec, asf__argume
     return true;
 }
 
-/* Leaves grouping to libc: the separator of thousands differs for wide characters. */
+/* Whether the digits are grouped, which is left to libc: the separator differs for wide characters. */
 static bool is_grouped(const char *spec) {
     return strchr(spec, '\'') && *nl_langinfo(GROUPING) != '\0';
 }
@@ -240,7 +241,7 @@ static bool put_parsed(struct asf__wide_output *o, const struct asf__spec *s, as
 
 /* --- the conversion specification -------------------------------------------------- */
 
-/* Whether it is a flag, a digit or part of a length. */
+/* Whether the character is a flag, a digit or part of a length modifier. */
 static inline bool stands_before_the_letter(wchar_t ch) {
     static const bool table[] = {
         ['-'] = true, ['+'] = true, [' '] = true, ['#'] = true, ['\''] = true, ['I'] = true, ['*'] = true,
@@ -251,8 +252,8 @@ static inline bool stands_before_the_letter(wchar_t ch) {
     return (size_t)ch < sizeof table && table[(size_t)ch];
 }
 
-/* Narrows the specification to bytes, its letter included; returns the format after it; NULL: it is
- * too long or has no letter. */
+/* Narrows the specification to bytes, including its letter.  Returns the format after it; NULL: it is too
+ * long or has no letter. */
 static inline const wchar_t *narrow_specification(char spec[SPEC_ROOM], char *letter, const wchar_t *f) {
     int n = 0;
     while (stands_before_the_letter(*f) && n < SPEC_ROOM - 2)
@@ -278,7 +279,7 @@ static bool put_conversion(struct asf__wide_output *o, const char *spec, char le
     }
 }
 
-/* Returns the format after the conversion; NULL: it is left to libc, and `ap` is unchanged. */
+/* Returns the format after the conversion; NULL: the conversion is left to libc, and `ap` is unchanged. */
 static const wchar_t *convert_specification(struct asf__wide_output *o, const wchar_t *f, asf__arguments ap) {
     char spec[SPEC_ROOM], letter;
     struct asf__place before = asf__place_in(ap);
@@ -318,8 +319,8 @@ static bool needs_all(const wchar_t *f) {
     return false;
 }
 
-/* Returns the format with which libc must continue: f, or the whole format if libc needs it and
- * nothing was handed over. */
+/* Returns the format with which libc must continue: f; or the whole format, if libc needs it and no text
+ * was passed to `full`. */
 static __attribute__((noinline)) const wchar_t *left_to_libc(struct asf__wide_output *o, const wchar_t *f,
                                                              asf__arguments ap, struct asf__place first) {
     if (o->failed)

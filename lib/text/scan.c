@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan.c - chooses the scanning kernels, once, at the first use: a program that never scans does not
- * pay for the choice.
+ * scan.c - choose the scanning kernels, once, at the first use: a program that never scans does not pay for
+ * the choice.
  */
 #include <asf/scan.h>
 
@@ -50,7 +50,8 @@ static void report_bad_name(const char *name, int error) {
     asf__sys.write(2, line.text, line.length);
 }
 
-/* If several threads call this at once, they choose the same, and one reports an error. */
+/* Chooses the kernels.  If several threads call this at once, they make the same choice, and only one
+ * reports an error. */
 const struct asf_scan_table *asf__scan_choose(void) {
     const char *name = secure_getenv("ASF_SCAN");
     int which = name && *name ? find_kernel(name) : asf__scan_best();

@@ -48,7 +48,7 @@ INLINE uint64_t mask_space(const unsigned char *p) {
 
 #define COMPRESSING __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt,lzcnt")))
 
-/* Stores the offsets of a block's bits, up to 64. */
+/* Stores the offsets of a block's bits, at most 64. */
 COMPRESSING static inline uint16_t *compress_places(uint16_t *to, uint64_t at, __m512i numbers, size_t base) {
     vector x = _mm512_maskz_compress_epi8(at, numbers), from = _mm512_set1_epi16((short)base);
     vector low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(x));
@@ -77,7 +77,7 @@ COMPRESSING static size_t compressed_places(const void *s, size_t *n, int c, uin
     return (size_t)(to - at);
 }
 
-/* The first CPUs with AVX-512 cannot compress bytes. */
+/* Chooses by CPU: the first ones with AVX-512 cannot compress bytes. */
 static size_t best_places(const void *s, size_t *n, int c, uint16_t *at) {
     return CPU_FEATURE_ACTIVE(AVX512_VBMI2) ? compressed_places(s, n, c, at) : places(s, n, c, at);
 }

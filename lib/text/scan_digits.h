@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan_digits.h - decimal numbers of the usual form: digits with a sign or a point.  Lengths differ from
- * number to number, and a loop over the digits would mispredict its end.  So the end is found in 32 bytes at
- * once, and sixteen digits are converted at once.  The digits before the point are loaded from one byte
- * earlier, which moves them next to the digits after it.
+ * number to number, and the processor would mispredict the end of a loop over the digits.  So the end is
+ * found in 32 bytes at once, and sixteen digits are converted at once.  The digits before the point are
+ * loaded from one byte earlier, which moves them next to the digits after it.
  */
 #ifndef ASF_LIB_SCAN_DIGITS_H
 #define ASF_LIB_SCAN_DIGITS_H
@@ -14,7 +14,7 @@
 
 #include "lib/text/scan_number.h"
 
-enum { MOST_DIGITS = 19 }; /* all numbers of 19 digits fit */
+enum { MOST_DIGITS = 19 }; /* every number of 19 digits fits into 64 bits */
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -47,7 +47,7 @@ static inline uint64_t digits_of(const unsigned char *p) {
     return marks(up_to(values(load_sixteen(p)), 9), up_to(values(load_sixteen(p + 16)), 9));
 }
 
-/* 16 bytes, the last n of them 0xff; n from -16 to 32. */
+/* Returns 16 bytes, of which the last n are 0xff; n is from -16 to 32. */
 static inline __m128i last_bytes(int n) {
     static const unsigned char steps[] = {
         0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
@@ -57,9 +57,9 @@ static inline __m128i last_bytes(int n) {
     return load_sixteen(steps + 16 + n);
 }
 
-/* The value of the last `digits` digits before `end`, at most sixteen.
+/* Returns the value of the last `digits` digits before `end`, at most sixteen.
  *   fraction  the digits after the point, or all digits if there is no point.  The other digits are loaded
- *             from one byte earlier, since the point stands between. */
+ *             from one byte earlier, because of the point between. */
 static inline uint64_t sixteen(const unsigned char *end, int fraction, int digits) {
     __m128i behind = last_bytes(fraction), here = load_sixteen(end - 16);
     __m128i earlier = load_sixteen(end - 17);
@@ -74,8 +74,8 @@ static inline uint64_t sixteen(const unsigned char *end, int fraction, int digit
     return (both & 0xffffffff) * 100000000 + (both >> 32);
 }
 
-/* 1 if c is 0.  Compilers implement == by writing a part of a register, which waits for the register's
- * previous value: that of the last number. */
+/* Returns 1 if c is 0.  Compilers implement == by writing a part of a register, which waits for the
+ * register's previous value: the one from the previous number. */
 static inline uint64_t is_zero(int c) {
     return ((uint64_t)c - 1) >> 63;
 }
@@ -103,12 +103,13 @@ static inline __attribute__((always_inline)) bool is_usual(const unsigned char *
     return true;
 }
 
-/* Whether there is room between `begin` and `end` for the loads. */
+/* Whether there is enough room between `begin` and `end` for the loads. */
 static inline bool has_margins(const unsigned char *p, const unsigned char *begin, const unsigned char *end) {
     return p - begin >= BEFORE && end - p >= AHEAD;
 }
 
-/* A number of at most 19 digits, followed by a blank; NULL: another form, or no margins. */
+/* Scans a number of at most 19 digits, followed by a blank.  Returns its end; NULL: it has another form,
+ * or there is no room for the loads. */
 static inline const unsigned char *scan_usual(const unsigned char *p, const unsigned char *begin,
                                               const unsigned char *end, struct asf_decimal *number) {
     if (!has_margins(p, begin, end))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_kernels.h - the table of scanning functions that each instruction set fills in;
+ * scan_kernels.h - the table of scanning functions, of which each instruction set has its own;
  * include/asf/scan.h documents them.
  */
 #ifndef ASF_LIB_SCAN_KERNELS_H
@@ -21,8 +21,7 @@ struct asf_scan_table {
     size_t (*ascii)(const void *s, size_t n);
     void (*words)(struct asf_scan_counts *counts, const void *s, size_t n);
     void (*masks)(const void *s, size_t n, int a, int b, uint64_t *at_a, uint64_t *at_b);
-    /* ends: a bit for each `c` in the first 64 bytes, and for the end of the n bytes if it is among
-     * them. */
+    /* ends: a bit for each `c` in the first 64 bytes, and for the end of the n bytes if they include it. */
     uint64_t (*ends)(const void *s, size_t n, int c);
     /* places: the offsets of `c`, ascending, as many as fit.
      *   n   in: bytes, ASF_SCAN_PLACES_BYTES at most.  out: bytes searched
@@ -37,7 +36,8 @@ extern const struct asf_scan_table asf__scan_scalar, asf__scan_sse2, asf__scan_a
 extern const struct asf_scan_table asf__scan_neon;
 
 /* asf__scan_all: the kernels for this machine, from the simplest to the widest, then NULL.
- * asf__scan_has: whether its CPU has one.  asf__scan_best: the best that it has. */
+ * asf__scan_has: whether the CPU has a kernel's instructions.  asf__scan_best: the best kernel that it
+ * has. */
 extern const struct asf_scan_table *const asf__scan_all[];
 bool asf__scan_has(int which);
 int asf__scan_best(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_loops.h - the scanning functions.  They work on blocks of 64 bytes, with a bit of a mask for
- * each byte.  A kernel's file defines `vector` and the attribute KERNEL, which names the instruction
- * set, then includes this file, and then defines the functions declared here, which process one block.
+ * scan_loops.h - the scanning functions.  They process blocks of 64 bytes, with a bit of a mask for each
+ * byte.  A kernel's file defines `vector` and the attribute KERNEL, which names the instruction set, then
+ * includes this file, and then defines the functions declared here, which process one block.
  */
 #ifndef ASF_LIB_SCAN_LOOPS_H
 #define ASF_LIB_SCAN_LOOPS_H
@@ -15,7 +15,7 @@
 #define INLINE static inline KERNEL __attribute__((always_inline))
 
 /* The kernel's file defines these.  splat: a vector of `c`.  The masks have a bit for each byte that
- * equals v's bytes, that differs, that is above 0x7f, or that is white space in the C locale. */
+ * equals v's byte, that differs from it, that is above 0x7f, or that is white space in the C locale. */
 INLINE vector splat(int c);
 INLINE uint64_t mask_equal(const unsigned char *p, vector v);
 INLINE uint64_t first_equal(const unsigned char *p, int c, size_t n); /* in the first BLOCK of n bytes */
@@ -27,8 +27,8 @@ INLINE uint64_t mask_space(const unsigned char *p);
 INLINE uint64_t equal_16(const unsigned char *p, int c);
 INLINE uint64_t equal_8(const unsigned char *p, int c);
 
-/* Returns the mask's bit for the end of n bytes, if that is in this block; else 0.  It has no branch, which
- * would be mispredicted line after line. */
+/* Returns the mask's bit for the end of n bytes, if the end is in this block; else 0.  It has no branch,
+ * which the processor would mispredict line after line. */
 INLINE uint64_t end_bit(size_t n) {
     return (uint64_t)(n < BLOCK) << n % BLOCK;
 }
@@ -45,7 +45,7 @@ INLINE size_t highest(uint64_t mask) {
     return BLOCK - 1 - (size_t)__builtin_clzll(mask);
 }
 
-/* Copies a part of a block and adds zeros: the page after it may not exist. */
+/* Copies a part of a block and appends zeros: the memory after it may not be mapped. */
 INLINE const unsigned char *padded(unsigned char *block, const unsigned char *p, size_t n) {
     memset(block, 0, BLOCK);
     memcpy(block, p, n);
@@ -59,8 +59,8 @@ INLINE uint64_t equal_few(const unsigned char *p, int c, size_t n) {
     return at;
 }
 
-/* first_equal for fewer than BLOCK bytes, for kernels that cannot load a part of a vector: the last
- * load overlaps the one before it. */
+/* first_equal for fewer than BLOCK bytes, for kernels that cannot load a part of a vector: the last load
+ * overlaps the previous one. */
 INLINE uint64_t overlapping_equal(const unsigned char *p, int c, size_t n) {
     if (n < 8)
         return equal_few(p, c, n);
@@ -147,7 +147,7 @@ KERNEL static void words(struct asf_scan_counts *counts, const void *s, size_t n
     const unsigned char *p = s;
     unsigned char block[BLOCK];
     vector newline = splat('\n');
-    uint64_t in_word = counts->in_word != 0; /* before the block's first byte */
+    uint64_t in_word = counts->in_word != 0; /* the byte before the block was in a word */
     size_t line_count = 0, word_count = 0;
     for (size_t taken; n > 0; p += taken, n -= taken) {
         taken = n < BLOCK ? n : BLOCK;
@@ -175,7 +175,7 @@ KERNEL static void masks(const void *s, size_t n, int a, int b, uint64_t *at_a, 
     }
 }
 
-/* block_equal: compares the first BLOCK of n bytes, or all of them; v is a vector of c. */
+/* block_equal: compare the first BLOCK of n bytes, or all of them; v is a vector of c. */
 INLINE uint64_t block_equal(const unsigned char *p, int c, size_t n, vector v) {
     return n < BLOCK ? first_equal(p, c, n) : mask_equal(p, v);
 }
@@ -184,7 +184,7 @@ KERNEL static uint64_t ends(const void *s, size_t n, int c) {
     return first_equal(s, c, n) | end_bit(n);
 }
 
-/* Removes the lowest bit from the mask and returns its offset; any offset when there is none. */
+/* Removes the lowest bit from the mask and returns its offset; any offset if the mask is empty. */
 INLINE uint16_t next_place(uint64_t *at, size_t base) {
     uint64_t lowest_bit = (uint64_t)__builtin_ctzll(*at | (uint64_t)1 << 63);
     *at &= *at - 1;

@@ -18,8 +18,8 @@ INLINE vector weights(void) {
     return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
 }
 
-/* Makes a mask of one bit a byte from vectors whose bytes are all ones or all zeros: adds neighbours until
- * each byte has the bits of eight. */
+/* Makes a mask of one bit for each byte from vectors whose bytes are all ones or all zeros: adds
+ * neighbours until each byte has the bits of eight bytes. */
 INLINE uint64_t join(vector a, vector b, vector c, vector d) {
     vector bits = weights();
     vector low = vpaddq_u8(vandq_u8(a, bits), vandq_u8(b, bits));
@@ -50,7 +50,7 @@ INLINE uint64_t mask_high(const unsigned char *p) {
     return join(is_high(p), is_high(p + 16), is_high(p + 32), is_high(p + 48));
 }
 
-/* x - low <= high - low, unsigned: low <= x <= high. */
+/* Tests low <= x <= high by one unsigned comparison: x - low <= high - low. */
 INLINE vector between(vector x, int low, int high) {
     return vcleq_u8(vsubq_u8(x, splat(low)), splat(high - low));
 }

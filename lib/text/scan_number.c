@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_number.c - decimal numbers to binary ones, by one multiplication with a power of five of 128
- * bits: D. Lemire, "Number parsing at a gigabyte per second" (2021), which proves that 128 bits are
- * enough.
+ * scan_number.c - decimal numbers to binary numbers, by one multiplication with a power of five of 128
+ * bits: D. Lemire, "Number parsing at a gigabyte per second" (2021), which proves that 128 bits are enough.
  */
 #include "lib/text/scan_number.h"
 
@@ -19,7 +18,7 @@ struct digits {
     const unsigned char *p, *end;
     uint64_t value;
     int kept;    /* significant digits in `value` */
-    int dropped; /* digits after `kept` ones */
+    int dropped; /* further digits, which `value` does not contain */
     int seen;
 };
 
@@ -45,7 +44,7 @@ static inline void take_digits(struct digits *d) {
     d->p = p;
 }
 
-/* Reads the exponent after an 'e'; NULL: there is none, or it is above 100000. */
+/* Reads the exponent after an 'e'.  Returns NULL if there is none, or it is above 100000. */
 static const unsigned char *take_exponent(const unsigned char *p, const unsigned char *end, int *exponent) {
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -115,16 +114,16 @@ bool asf__scan_field(const unsigned char *p, size_t n, const unsigned char *begi
 /* --- to binary ----------------------------------------------------------------- */
 
 struct binary {
-    int bits; /* of the fraction, without the leading one */
+    int bits; /* bits of the stored mantissa, without the leading one */
     int least,
         infinite; /* least: the exponent that is stored as 0; infinite: the stored exponent of infinity */
-    int tie_first, tie_last; /* powers of ten whose multiples can be half way between two values */
+    int tie_first, tie_last; /* powers of ten whose multiples can be halfway between two values */
 };
 
 static const struct binary binary64 = {52, -1023, 0x7ff, -4, 23};
 static const struct binary binary32 = {23, -127, 0xff, -17, 10};
 
-/* The upper half of w times the power, and enough of the lower one to round. */
+/* Returns the upper half of w times the power; *low: enough of the lower half to round. */
 static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *low) {
     const uint64_t *power = asf__power(exponent);
     const uint64_t rounds = ~UINT64_C(0) >> (bits + 3);
@@ -138,7 +137,8 @@ static inline uint64_t multiply(uint64_t w, int exponent, int bits, uint64_t *lo
     return (uint64_t)(product >> 64);
 }
 
-/* The bits of w * 10^exponent without a sign; false: it is zero, subnormal or too large. */
+/* Stores the bits of w * 10^exponent without a sign.  Returns false if the value is zero, subnormal or
+ * too large. */
 static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent, const struct binary *to,
                                                         uint64_t *stored) {
     if (exponent < ASF__POWER_FIRST || exponent > ASF__POWER_LAST || w == 0)
@@ -151,23 +151,23 @@ static inline __attribute__((always_inline)) bool store(uint64_t w, int exponent
     int power = ((217706 * exponent) >> 16) + 63 + top - zeros - to->least;
     if (__builtin_expect(low <= 1, false) && exponent >= to->tie_first && exponent <= to->tie_last &&
         (mantissa & 3) == 1 && mantissa << shift == high)
-        mantissa--; /* half way between two values: round to even */
+        mantissa--; /* halfway between two values: round to even */
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    /* The mantissa still has its leading one.  The addition adds that, and a carry from rounding, to the
-     * exponent: so `power - 1`. */
+    /* The mantissa still has its leading one.  The addition adds that bit, and a carry from rounding, to the
+     * exponent: therefore `power - 1`. */
     *stored = ((uint64_t)(power - 1) << to->bits) + mantissa;
     return power > 0 && *stored >> to->bits < (uint64_t)to->infinite;
 }
 
-/* Whether `digits` and `digits` + 1 give the same value.  Asked for a number of which only the first digits
- * are stored: then the others do not matter. */
+/* Whether `digits` and `digits` + 1 give the same value.  Used for a number of which only the first
+ * digits are stored: if so, the others make no difference. */
 static __attribute__((noinline)) bool same_above(const struct asf_decimal *number, const struct binary *to,
                                                  uint64_t stored) {
     uint64_t next;
     return store(number->digits + 1, number->exponent, to, &next) && next == stored;
 }
 
-/* Assumes rounding to nearest. */
+/* Assumes that the rounding mode is to nearest. */
 static inline __attribute__((always_inline)) bool convert(const struct asf_decimal *number,
                                                           const struct binary *to, uint64_t *stored) {
     *stored = 0;
@@ -209,7 +209,7 @@ bool asf__decimal_float(const struct asf_decimal *number, float *value) {
     return true;
 }
 
-/* Multiplies or divides by a power of ten.  Both operands are exact, so the result is rounded once. */
+/* Multiplies or divides by a power of ten.  Both operands are exact, so only the result is rounded. */
 bool asf__decimal_long_double(const struct asf_decimal *number, long double *value) {
     static const long double tens[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
                                        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
@@ -232,8 +232,8 @@ static __attribute__((noinline)) const unsigned char *scan_any(const unsigned ch
     return behind && behind < end && asf__is_blank(*behind) && to_double(&number, to) ? behind : NULL;
 }
 
-/* `number` is local to the loop, so that for usual numbers it stays in registers.  No number waits for
- * the value of the one before it, only for its end. */
+/* `number` is local to the loop, so that for usual numbers it stays in registers.  Each number waits only
+ * for the end of the previous one, not for its value. */
 size_t asf__scan_doubles(const unsigned char **text, const unsigned char *end, double *to, size_t most) {
     const unsigned char *p = *text, *begin = p;
     size_t n = 0;

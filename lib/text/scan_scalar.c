@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_scalar.c - the scanning functions a byte at a time: the reference that
- * the other kernels are tested against.
+ * scan_scalar.c - the scanning functions a byte at a time: the reference for tests of the other kernels.
  */
 #include "lib/text/scan_kernels.h"
 

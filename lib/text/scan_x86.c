@@ -10,8 +10,8 @@ const struct asf_scan_table *const asf__scan_all[] = {&asf__scan_scalar, &asf__s
                                                       &asf__scan_avx512, NULL};
 enum { SCALAR, SSE2, AVX2, AVX512 };
 
-/* Asks libc, which asked the CPU and the kernel at its start: in a virtual machine each cpuid
- * instruction costs microseconds. */
+/* Asks libc, which asked the CPU and the kernel at its start: in a virtual machine each cpuid instruction
+ * costs microseconds. */
 bool asf__scan_has(int which) {
     bool bits = CPU_FEATURE_ACTIVE(BMI1) && CPU_FEATURE_ACTIVE(BMI2) && CPU_FEATURE_ACTIVE(POPCNT) &&
                 CPU_FEATURE_ACTIVE(LZCNT);
@@ -22,8 +22,8 @@ bool asf__scan_has(int which) {
     return true;
 }
 
-/* The first CPUs with AVX-512, without VBMI, run more slowly for a while after such instructions;
- * scanning is bound by memory and would not pay. */
+/* Excludes AVX-512 without VBMI: the first CPUs with AVX-512 run more slowly for a while after such
+ * instructions, and scanning, which memory limits, would not win that back. */
 int asf__scan_best(void) {
     if (asf__scan_has(AVX512) && CPU_FEATURE_ACTIVE(AVX512_VBMI))
         return AVX512;

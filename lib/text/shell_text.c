@@ -19,7 +19,7 @@ static bool is_of_more_than_a_word(const char *p) {
     return *p == '$' && (p[1] == '(' || p[1] == '{' || p[1] == '$');
 }
 
-/* Returns the end of the quoted text that begins at p; NULL: it does not end, or it contains a
+/* Returns the end of the quoted text that begins at p; NULL: the quote is not closed, or contains a
  * command. */
 static const char *skip_quoted(const char *p) {
     const char quote = *p;
@@ -35,7 +35,7 @@ static const char *skip_quoted(const char *p) {
     return *p ? p + 1 : NULL;
 }
 
-/* Whether a redirection has no file; p is after its first character. */
+/* Whether a redirection has no file; p is after the redirection's first character. */
 static bool lacks_its_file(const char *p) {
     p += *p != '\0' && strchr(">&|", *p) != NULL;
     p += strspn(p, " \t");
@@ -92,7 +92,7 @@ const char *asf__shell_bar(const char *text) {
 
 /* --- the shell becomes the program ------------------------------------------------ */
 
-/* Whether the word is a builtin of the shell, or means something else after "exec". */
+/* Whether the word is a builtin of the shell, or has another meaning after "exec". */
 static bool is_of_the_shell(const char *word) {
     static const char words[] = " . alias bg break builtin case cd chdir command continue declare do "
                                 "done echo elif else esac eval "
@@ -111,7 +111,7 @@ static bool is_name_character(const char *p, const char *start) {
            (p > start && *p >= '0' && *p <= '9');
 }
 
-/* Skips an assignment like LC_ALL=C and the blanks after it; returns `text` if there is none. */
+/* Skips an assignment like LC_ALL=C and the blanks after it.  Returns `text` if there is none. */
 static const char *skip_assignment(const char *text) {
     const char *p = text;
     while (is_name_character(p, text))
@@ -127,7 +127,7 @@ static const char *skip_assignment(const char *text) {
     return p + strspn(p, " \t");
 }
 
-/* For other files "exec" has its own error messages. */
+/* Whether the file can be executed: for other files "exec" has its own error messages. */
 static bool can_be_executed(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell_text.h - reads enough of the shell's language to tell whether a text is a plain command, or
- * several plain commands with bars between them.
+ * shell_text.h - read enough of the shell's language to recognize a plain command, or several plain commands
+ * separated by bars.
  */
 #ifndef ASF_LIB_SHELL_TEXT_H
 #define ASF_LIB_SHELL_TEXT_H
@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 /* asf__shell_bar: returns the bar after the first command, or the end of the text.  NULL: the text has
- * more than commands and bars, or a quote in it does not end. */
+ * more than commands and bars, or an unclosed quote. */
 const char *asf__shell_bar(const char *text);
 
 /* asf__shell_becoming: returns the command with "exec" inserted, so that the shell becomes the program

@@ -50,8 +50,8 @@ static inline unsigned low_bits(char byte) {
     return (unsigned char)byte & 0x3f;
 }
 
-/* Decodes one character of two to four bytes; returns its length, or 0: it is not valid or not
- * complete. */
+/* Decodes one character of two to four bytes.  Returns its length; 0: the character is invalid or
+ * incomplete. */
 static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
     unsigned lead = (unsigned char)*p, v;
     if (lead < 0xe0) {
@@ -74,7 +74,7 @@ static inline int decode_long(const char *p, const char *end, wchar_t *ch) {
     return v >= 0x10000 && v <= 0x10ffff ? 4 : 0;
 }
 
-/* Decodes characters up to the next ASCII one; false: the caller must stop. */
+/* Decodes characters up to the next ASCII one.  Returns false if the caller must stop. */
 static inline int decode_others(const char **from, const char *end, wchar_t **to, wchar_t *to_end) {
     while (*from < end && *to < to_end && !is_ascii(**from)) {
         int n = decode_long(*from, end, *to);
@@ -136,7 +136,8 @@ static inline char tail(unsigned v, int shift) {
     return (char)(0x80 | (v >> shift & 0x3f));
 }
 
-/* Encodes one character beyond ASCII; returns its length, or 0: it is not valid or there is no room. */
+/* Encodes one character beyond ASCII.  Returns its length; 0: the character is invalid or there is no
+ * room. */
 static inline int encode_long(unsigned v, char *q, long room) {
     if (v < 0x800 && room >= 2) {
         q[0] = (char)(0xc0 | v >> 6);
@@ -175,7 +176,7 @@ void asf__utf8_encode(const wchar_t **from, const wchar_t *end, char **to, char 
             q += RUN;
             continue;
         }
-        /* Mixed text: the next sixteen characters one by one, then a run is tried again. */
+        /* Mixed text: convert the next sixteen characters one by one, then try a run again. */
         const wchar_t *stop = end - p > RUN ? p + RUN : end;
         for (; p < stop && q < to_end && (n = encode_one(*p, q, to_end - q)) > 0; p++)
             q += n;
