@@ -88,8 +88,8 @@ ASF_EXPORT int asf_sclose(struct asf_cios *stream);
  *   length   in: bytes wanted, at least 1.  out: bytes in the region.
  * returns  input: a pointer to the data, which the program must not change.
  *          The region has fewer bytes than wanted if the file ended after them, or an
- *          error occurred (-EIO, -EINTR, -EAGAIN of a non-blocking descriptor):
- *          the next call continues after them and tells which.
+ *          error occurred (-EIO, -EINTR, -EAGAIN of a non-blocking descriptor).
+ *          The next call continues after them and returns that error or the end.
  *          output: a pointer to `*length` bytes of space for the program to
  *          fill; bytes that it does not fill are undefined.
  *          NULL with *length == 0 at the end of file; NULL with *length < 0,
@@ -118,9 +118,9 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
  * source   paper, Figure 2 and Figure 4. */
 ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
 
-/* sabandon: give up a region that its owner will not give back.  Any thread may call, knowing only the
+/* sabandon: give up a region that its owner will not give back.  Any thread may call; it needs only the
  * pointer.  An output region then counts as never allocated: its bytes are omitted, and the bytes
- * after it in sequence move up, even to the place of a sallocAt.  An input region is given back, as by
+ * after it in sequence move up, even to the offset of a sallocAt.  An input region is given back, as by
  * sfree.
  *   ptr      as sfree's; nobody may use the region any more
  * returns  0; -EINVAL as sfree; -ENOMEM: nothing was done; or the error of a write that
@@ -159,14 +159,15 @@ ASF_EXPORT void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newle
  * returns  as salloc; *length is -ESPIPE for a stream that cannot seek, or lseek()'s error for
  *          an offset that the file cannot have: then the stream has not moved.
  * On regular files that sopen or sopen_fd has opened without O_APPEND, any number of output regions at
- * different places may be kept.  Each is written to its place when it is given back (sfree then
+ * different offsets may be kept.  Each is written to its offset when it is given back (sfree then
  * returns that write's error); the order of overlapping writes is undefined.  Output that follows such
  * a region in sequence may be held back until that region is given back, but not for other regions.  Input
  * is read without the lock, and output written; after some calls a read-only stream maps the file.  On other
- * streams *length is -EBUSY while an output region has not been given back. source   paper, Figure 2. */
+ * streams *length is -EBUSY while an output region has not been given back.
+ * source   paper, Figure 2. */
 ASF_EXPORT void *asf_sallocAt(struct asf_cios *stream, ssize_t *length, int64_t offset, int whence);
 
-/* asf_tell: tell where the stream is, as ftell() does.
+/* asf_tell: return the stream's offset, as ftell() does.
  * returns  the offset of the next region that salloc would return; -ESPIPE for a stream that cannot seek, or
  *          another negated errno value.
  * lock     the stream's is taken.
@@ -180,18 +181,18 @@ ASF_EXPORT int64_t asf_tell(struct asf_cios *stream);
  *          As with fflush(), bytes that a failed write has not written are lost:
  *          -ENOSPC, or -EAGAIN of a non-blocking descriptor, is returned
  *          once and the bytes are not written again.  In a file that sopen has opened without
- *          O_APPEND their place stays unwritten, and later output is written after it.  The next
- *          call tries to write output that waited for a region after them; after a failed seek,
- *          which precedes any write, it tries to write all.
+ *          O_APPEND their range stays unwritten, and later output is written after it.  The next
+ *          call tries to write output that waited for a region after them.  After a failed seek,
+ *          which precedes any write, the next call tries to write all bytes.
  * source   paper, Figure 2. */
 ASF_EXPORT int asf_sflush(struct asf_cios *stream);
 
-/* asf_copy: move the next n bytes of one stream to another, in the cheapest way that the two allow: a
- * file is read into the output's own buffer.
+/* asf_copy: copy the next n bytes of one stream to another, in the cheapest way that the two allow.  For
+ * example, a file is read into the output's own buffer.
  *   n        bytes; INT64_MAX for all
  * returns  the number of bytes copied, fewer than n only at the end of `in`; or a negated
  *          errno value.  If `out` failed, its next call (sflush,
- *          sclose) returns the error again; if not, `in` failed, for example because a signal
+ *          sclose) returns the error again.  Otherwise `in` failed, for example because a signal
  *          ended a wait for input (-EINTR).  -EINVAL: n < 0, or `in` and `out` are
  *          the same stream.
  * threads  the thread may be cancelled between two chunks and while it waits for input.
@@ -199,7 +200,7 @@ ASF_EXPORT int asf_sflush(struct asf_cios *stream);
  * source   an extension. */
 ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n);
 
-/* asf_advise: tell how the stream's file will be read, so that the library adapts its windows, its
+/* asf_advise: declare how the stream's file will be read, so that the library adapts its windows, its
  * read-ahead and its use of the page cache.  The bytes read are the same with any advice.  Four
  * patterns, each of which replaces the one before:
  *   ASF_NORMAL      as without any advice: after 1 MB has been read in sequence,
@@ -210,7 +211,7 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  *                   small, about 4 KB
  *   ASF_ONCE        as ASF_SEQUENTIAL; in addition, pages before the reader and its
  *                   regions are dropped from the page cache, by 2 MB or windows, even if another
- *                   process brought them there; the rest is dropped when the stream is closed
+ *                   process has read them; the rest is dropped when the stream is closed
  * and two actions:
  *   ASF_WILLNEED    the kernel begins to read the next bytes, at most 64 MB
  *   ASF_DONTNEED    drops all pages of the file from the page cache now
@@ -223,9 +224,9 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  * kernel is told.
  *   advice   one of these
  * returns  0; -EINVAL: another advice; -ESPIPE: the stream is not on a regular file
- *          (but a pipe, a terminal, memory, a module of the program), as
- *          posix_fadvise() returns for a pipe: nothing has changed, and the caller may
- *          ignore it; or an error of fstat() or posix_fadvise().
+ *          (but a pipe, a terminal, memory, or a module of the program), as
+ *          posix_fadvise() returns for a pipe.  Nothing has changed, and the caller may
+ *          ignore this error; or an error of fstat() or posix_fadvise().
  * lock     the stream's is taken.
  * source   an extension; the paper's modules for each pattern of access. */
 enum asf_advice { ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE, ASF_COPIED };
@@ -234,12 +235,12 @@ ASF_EXPORT int asf_advise(struct asf_cios *stream, enum asf_advice advice);
 /* set_stream_mode: put the stream into read or write mode.  The offset does not change.
  * returns  the stream; NULL: it was not opened for that mode, its output
  *          could not be written, or an output region has not been given back, unless
- *          sallocAt or SallocAt has moved to another place since.
+ *          sallocAt or SallocAt has moved the stream to another offset since.
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 
 /* Salloc, SallocAt: the mode-variable forms: set the mode, then allocate.  Salloc for reading sets
- * *length to -EBUSY where set_stream_mode would fail because of a region.  SallocAt fails as sallocAt
+ * *length to -EBUSY if set_stream_mode would fail because of a region.  SallocAt fails as sallocAt
  * does, and may have set the mode by then.
  * source   paper, Figure 2. */
 ASF_EXPORT void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length);
@@ -280,10 +281,11 @@ ASF_EXPORT int asf_fileno(struct asf_cios *stream);
 ASF_EXPORT struct asf_cios *asf_stream(FILE *file);
 ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
 
-/* asf_error_text: what an error of a call of the library means, in a sentence without a period.
+/* asf_error_text: return the meaning of an error of the library's calls, in a sentence without a period.
  *   error    a negated errno value, as the calls return it, or an errno value
- * returns  the text, which is static and never NULL: the library's own where its calls mean more, or
- *          something else, than libc's text says (-EBADMSG, -EBUSY, -EIO, -ESTALE, ...), otherwise libc's.
+ * returns  the text, which is static and never NULL: the library's own for errors whose
+ *          meaning differs from libc's text, or goes beyond it (-EBADMSG, -EBUSY, -EIO, -ESTALE, ...);
+ *          otherwise libc's.
  *          0 has libc's text for success.
  * lock     none: it may be called from any thread and from signal handlers.
  * source   an extension. */

@@ -222,9 +222,8 @@ struct closer {
     void operator()(asf_cios *stream) const noexcept { asf_sclose(stream); }
 };
 
-/* Base of the two ranges, which are no views: so a view of a named range refers to it, and leaves the rest of
- * the lines to it; a view of a temporary owns it.
- *   owned   whether the range closes the stream */
+/* Base of the two ranges, which are not views.  So a view of a named range refers to the range, which keeps
+ * the remaining lines; a view of a temporary range owns it. owned   whether the range closes the stream */
 template <class State> class range {
   public:
     class iterator {
@@ -251,7 +250,7 @@ template <class State> class range {
 
       private:
         /* Reads the next line or record if operator++ has passed the present one.  operator++ itself does
-         * not read: std::views::take(n) increments its iterator n times, and would take one line more. */
+         * not read: std::views::take(n) increments its iterator n times, and would consume one line more. */
         const char *read() const {
             if (!passed_)
                 return data_;
@@ -362,7 +361,7 @@ class fields : public std::ranges::view_base {
   public:
     fields(std::string_view text, char separator) noexcept
         : text_(text.data() ? text : std::string_view("")), separator_(separator) {}
-    /* A temporary string would be destroyed before the fields. */
+    /* Deleted: a temporary string would be destroyed before the fields. */
     template <std::same_as<std::string> Text> fields(Text &&text, char separator) = delete;
 
     class iterator {
@@ -521,7 +520,7 @@ class stream {
         });
     }
 
-    /* A temporary stream could not be closed: it has a region. */
+    /* Deleted: a temporary stream with a region could not be closed. */
     template <class... Arguments> region read(Arguments &&...) && = delete;
     template <class... Arguments> region read_some(Arguments &&...) && = delete;
     template <class... Arguments> region read_at(Arguments &&...) && = delete;
@@ -590,7 +589,7 @@ class stream {
 
 #ifdef __cpp_lib_format
     /* print: std::format into the stream's own buffer; formats twice if the text is longer than the
-     * first 128 bytes of space.  Standard libraries without <format> (before that of gcc 13) lack it.
+     * first 128 bytes of space.  Not available if the standard library has no <format> (before gcc 13).
      * errors  those of write; exceptions of std::format, with nothing written. */
     template <class... Arguments>
     void print(std::format_string<const Arguments &...> format, const Arguments &...arguments) {
@@ -633,7 +632,7 @@ class stream {
     asf_cios *stream_ = nullptr;
 };
 
-/* print: writes the values one after the other; bytes of another thread's call never come between.
+/* print: writes the values one after the other, never with bytes of another thread's call between them.
  *     asf::print(out, id, '\t', name, '\t', price, '\n');
  *   values   numbers, characters and texts: <asf/print.hpp>
  * errors   those of asf_put_text, thrown. */
@@ -660,8 +659,8 @@ template <class Value> constexpr asf_column_type column_type() {
  *   separator  the byte between two fields
  *   rows       lines wanted at most
  * returns  a vector for each column, all of the same length.
- * errors   those of asf_get_columns, which says what a number is; with an error, the rows before it are
- * lost.  what() has the number of the row, the first of the call is 1. */
+ * errors   those of asf_get_columns, which defines a number.  After an error the rows before it are
+ * lost.  what() contains the number of the row; the first row of the call is 1. */
 template <class... Values>
 std::tuple<std::vector<Values>...> columns(stream &in,
                                            const std::array<std::size_t, sizeof...(Values)> &fields,

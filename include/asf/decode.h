@@ -33,16 +33,16 @@ struct asf_decoding {
 
 /* A frame, or member, of a compressed file, which `frame` measures in steps. */
 struct asf_frame {
-    int64_t length;  /* bytes of it that were passed so far; at last all of them */
-    int64_t decoded; /* at last: how many bytes it decodes to; -1: it does not tell */
-    int64_t most;    /* not 0: its first bytes tell it from other bytes, and it has at most so many */
+    int64_t length;  /* the bytes of the frame measured so far; at the end, its length */
+    int64_t decoded; /* at the end: how many bytes it decodes to; -1: not stated */
+    int64_t most;    /* not 0: its first bytes identify a frame, which has at most so many bytes */
     uint64_t state;  /* the decoder's own */
 };
 
-/* The functions of a decoder.  For one state they are called by one thread at a time, not always the
- * same one.  They must not call the library's functions. */
+/* The functions of a decoder.  For one state, one thread at a time calls them, not always the
+ * same thread.  They must not call the library's functions. */
 struct asf_decoder {
-    size_t size;      /* sizeof(struct asf_decoder), as compiled; that of 0.2 ends before `frame` */
+    size_t size; /* sizeof(struct asf_decoder), as compiled; in version 0.2 the struct ends before `frame` */
     unsigned version; /* ASF_DECODER_VERSION */
     const char *name; /* name of the format, as asf_module_why shows it */
 
@@ -56,22 +56,22 @@ struct asf_decoder {
     int (*decode)(void *state, struct asf_decoding *d);
     /* end: free the state. */
     void (*end)(void *state);
-    /* frame: measure a frame without decoding it.  NULL: the format does not tell where frames end.
+    /* frame: measure a frame without decoding it.  NULL: the format does not state where frames end.
      *   f      all 0 at the first call; the same at each further one
-     *   bytes  of the file, from f->length in the frame on: 64, or fewer where the file ends
-     * returns  1: f->length is the frame's length; 0: f->length has grown, and the bytes there are to be
-     *          looked at; -ENOTSUP: the frame does not tell its length; -EBADMSG: it is no frame. */
+     *   bytes  the file's bytes from f->length in the frame on: 64, or fewer at the end of the file
+     * returns  1: f->length is the frame's length; 0: f->length has grown: call again with the bytes
+     *          there; -ENOTSUP: the frame does not state its length; -EBADMSG: the bytes are not a frame. */
     int (*frame)(struct asf_frame *f, const unsigned char *bytes, size_t n);
 };
 
-/* asf_decode: make a stream with the decoded bytes of another one, if that is compressed.
+/* asf_decode: make a stream of the decoded bytes of another stream, if that is compressed.
  *   stream   opened for reading; its next bytes determine the format (zstd, a skippable frame of
  *            zstd, gzip, lz4, also of "lz4 -l", or xz), whose library is loaded
- *   error    where to put 0 or a negated errno value; may be NULL.  -ENOTSUP: it is compressed,
+ *   error    where to put 0 or a negated errno value; may be NULL.  -ENOTSUP: the stream is compressed,
  *            and libasf_zstd, libasf_gzip, libasf_lz4 or libasf_xz is not installed, or
  *            the program is statically linked; -ENOMEM; errors of reading
- * returns  a stream to read, or `stream` itself when it has none of the formats; NULL on an
- *          error: then the caller still owns the stream, and no byte of it was consumed.
+ * returns  a stream to read, or `stream` itself if it has none of the formats; NULL on an
+ *          error: the caller still owns `stream`, and no byte of it was consumed.
  * reading  each of these errors comes after all bytes before it have been read:
  *          -EBADMSG: the input is damaged, or other bytes follow it (zero
  *          bytes after gzip's last member are skipped); -EIO: it ends within a frame, or
@@ -80,12 +80,12 @@ struct asf_decoder {
  * lifetime until sclose, which also closes `stream`; the program must not use `stream`.
  * threads  as for any stream.  The decoding thread blocks all signals and reads no stream:
  *          the calling thread reads `stream`.  The decoding thread has ended when sclose returns.
- * fork     if no decoding thread had been started, the child continues at the stream's offset; else it
+ * fork     if no decoding thread had been started, the child continues at the stream's offset.  Otherwise it
  *          reads the rest of the current block and then gets -ECANCELED.
  * source   an extension. */
 ASF_EXPORT struct asf_cios *asf_decode(struct asf_cios *stream, int *error);
 
-/* asf_decode_with: the same by a given decoder, without looking at the bytes.
+/* asf_decode_with: the same with a given decoder, without examining the bytes.
  *   decoder  must not change until the stream is closed
  *   error    -EINVAL: a size or version that this library does not know, or a function is
  *            missing; -EBADF: `stream` is not open for reading; -ENOMEM

@@ -62,14 +62,14 @@ enum { ASF_DIR_DOTS = 1 };
 
 /* asf_dir_begin: iterate over the entries from the stream's offset on.
  *   stream  from asf_dir_sopen
- *   mask    the data that statx(), which follows no link, is to find for each entry: STATX_SIZE and
+ *   mask    the members that statx() sets for each entry, without following links: STATX_SIZE and
  *           so on; 0: none
  * lock, errors  none. */
 ASF_EXPORT void asf_dir_begin(struct asf_dir *dir, struct asf_cios *stream, unsigned mask, int flags);
 
 /* asf_dir_next: the next entry, in the order of the file system.
  *   length   out: bytes of the name
- * returns  the entry, whose name is where the kernel put it; NULL with *length == 0 at the
+ * returns  the entry, whose name is in the kernel's record, not copied; NULL with *length == 0 at the
  *          end of the directory, or if the directory has been removed; NULL with *length < 0 on an
  *          error: that of getdents64(), -ENOMEM, -EBUSY: another call has used the
  *          stream, -EBADMSG: the stream's offset is not at an entry.
@@ -98,15 +98,15 @@ enum asf_when {
 };
 
 struct asf_visit {
-    struct asf_entry entry; /* for a followed link: its target, or why that cannot be examined */
+    struct asf_entry entry; /* for a followed link: its target, or the error of examining it */
     enum asf_when when;
     const char *path; /* asf_walk's path and the path from there to the entry, of any length */
     size_t path_length;
-    int dirfd;       /* the entry's directory, for openat(); -errno: it had to be reopened in vain */
+    int dirfd;       /* the entry's directory, for openat(); -errno: it could not be reopened */
     int depth;       /* 0: asf_walk's path; 1: an entry in it; and so on */
     unsigned thread; /* the calling thread: 0 (asf_walk's caller) to the number of threads - 1 */
     void **own;      /* for a directory: a pointer for the program's use, NULL at first */
-    void *above;     /* the pointer that the program stored for the directory that has this entry */
+    void *above;     /* the pointer that the program stored for the directory that contains this entry */
 };
 
 /* The result of a visit.  0: continue; ASF_WALK_PRUNE: do not enter the directory that was found; it
@@ -134,12 +134,12 @@ struct asf_walk_options {
  *            return: no exception, longjmp or end of the thread may leave it
  *   arg      passed to visit
  * returns  0; the result of a visit that ended the walk; -ENOMEM; or, if path itself cannot be examined,
- *          the reason, such as -ENOENT: then nothing is visited.  Directories that cannot be read
+ *          the error, such as -ENOENT: nothing is visited.  Directories that cannot be read
  *          are reported by ASF_WALK_FAILED, and the walk continues.  It also continues when the tree
  *          changes meanwhile: entries that are not moved or removed are visited once.  When it returns,
  *          all its threads have ended and its descriptors are closed.
  * order    a directory comes before its entries.  With one thread, all entries of a directory
- *          come before those of the first directory in it, and its whole tree before the second's.
+ *          come before the entries of the first directory in it, whose whole tree comes before the second's.
  * limits   paths may be longer than PATH_MAX, and directories nested deeper than the limit of open
  *          files: the walk uses at most half of that limit, and at most 4096.
  * lock     none.  Not a cancellation point; the threads handle no signals.

@@ -50,7 +50,7 @@ ASF_EXPORT void asf_v1_leave(struct asf_cios *stream);
 
 #define ASF_INLINE extern __inline__ __attribute__((__gnu_inline__, __always_inline__))
 
-/* asf_view_region: allocate the region [p, p + n), if it is the only one. */
+/* asf_view_region: allocate the region [p, p + n), if the buffer has no other. */
 ASF_INLINE void *asf_view_region(struct asf_view *v, char **pointer, ssize_t n) {
     char *p = *pointer;
     if (__builtin_expect(*v->regions != 0 || v->gate != 0, 0))
@@ -62,7 +62,7 @@ ASF_INLINE void *asf_view_region(struct asf_view *v, char **pointer, ssize_t n) 
     return p;
 }
 
-/* asf_view_salloc: NULL: the out-of-line call must do it. */
+/* asf_view_salloc: allocate n bytes.  returns  NULL: the out-of-line call must do it. */
 ASF_INLINE void *asf_view_salloc(struct asf_view *v, ssize_t n) {
     if (__builtin_expect(n > 0, 1)) {
         if (__builtin_expect(n <= v->read_end - v->read_ptr && !(v->flags & ASF_VIEW_BACKUP), 1))
@@ -73,9 +73,9 @@ ASF_INLINE void *asf_view_salloc(struct asf_view *v, ssize_t n) {
     return NULL;
 }
 
-/* asf_view_sfree: false: the out-of-line call must do it.  The bytes after the end of a mapped file
- * are zero: a region whose last byte is not zero was not truncated, unless the file has grown again
- * since; in that case the window ends before the region does. */
+/* asf_view_sfree: give a region back.  returns  false: the out-of-line call must do it.  The bytes after the
+ * end of a mapped file are zero: a region whose last byte is not zero was not truncated, unless the file has
+ * grown again since; in that case the window ends before the region does. */
 ASF_INLINE int asf_view_sfree(struct asf_view *v, const void *ptr) {
     if (__builtin_expect(!ptr || ptr != v->last || *v->regions != 1, 0) ||
         (v->mapped && (!*(const volatile char *)(v->last_end - 1) || v->read_end < v->last_end)))
@@ -84,8 +84,8 @@ ASF_INLINE int asf_view_sfree(struct asf_view *v, const void *ptr) {
     return 1;
 }
 
-/* asf_view_enter: whether this thread may use the stream.  1: there is no other thread; 2: the lock is
- * biased to this thread and now held, and asf_view_leave must follow; 0: it may not. */
+/* asf_view_enter: whether this thread may use the stream.  returns  0: no; 1: yes, there is no other thread;
+ * 2: yes, the lock is biased to this thread and now held, and asf_view_leave must follow. */
 ASF_INLINE int asf_view_enter(struct asf_view *v) {
 #ifdef __GLIBC__
     if (__builtin_expect(__libc_single_threaded, 1))

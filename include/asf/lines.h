@@ -37,7 +37,7 @@ extern "C" {
  *              out: bytes in the region
  * returns  the region, contiguous however long it is.  It lacks the delimiter when
  *          the file ended after it, or an error such as -EAGAIN or -EINTR came before the
- *          delimiter: as with salloc, the next call tells which.
+ *          delimiter: as with salloc, the next call returns the end or the error.
  *          NULL with *length == 0 at the end of the file; NULL with *length < 0 on an
  *          error: -EMSGSIZE when the line is longer than wanted, -EINVAL for
  *          *length < 0, -EBADF for a stream that is not in read mode, and salloc's.
@@ -66,8 +66,8 @@ struct asf_lines {
     uint16_t places[512];
 };
 
-/* asf_lines_begin: iterate over the lines from the stream's offset on.  The stream is not used before
- * the first line is asked for: if another iteration has not ended then, asf_lines_next returns -EBUSY.
+/* asf_lines_begin: iterate over the lines from the stream's offset on.  The first asf_lines_next is
+ * the first to use the stream: if another iteration has not ended by then, it returns -EBUSY.
  *   delimiter  as for asf_salloc_until
  *   longest    the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
  * lock, errors  none. */
@@ -92,7 +92,7 @@ static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *lengt
 static inline int asf_lines_delimited(const struct asf_lines *lines);
 
 /* asf_lines_at_hand: whether asf_lines_next would return without using the stream.  If not, that call
- * may wait, and a filter writes its output before. */
+ * may wait, so a filter writes its output first. */
 static inline int asf_lines_at_hand(const struct asf_lines *lines);
 
 /* asf_lines_end: end the iteration.  The stream's offset is after the last line that was returned, for
@@ -103,7 +103,7 @@ static inline int asf_lines_at_hand(const struct asf_lines *lines);
  * lock     taken if lines are held. */
 ASF_EXPORT int asf_lines_end(struct asf_lines *lines);
 
-/* asf_lines_more: asf_lines_next if no delimiter is known. */
+/* asf_lines_more: the part of asf_lines_next for when no delimiter is known. */
 ASF_EXPORT const char *asf_lines_more(struct asf_lines *lines, ssize_t *length);
 
 static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *length) {
@@ -205,7 +205,7 @@ static inline const void *asf_fixed_records_next(struct asf_fixed_records *recor
 /* asf_fixed_records_end: as asf_lines_end. */
 ASF_EXPORT int asf_fixed_records_end(struct asf_fixed_records *records);
 
-/* asf_fixed_records_more: asf_fixed_records_next if no whole record is in the region held. */
+/* asf_fixed_records_more: the part of asf_fixed_records_next for when the region held has no whole record. */
 ASF_EXPORT const void *asf_fixed_records_more(struct asf_fixed_records *records, ssize_t *length);
 
 static inline const void *asf_fixed_records_next(struct asf_fixed_records *records, ssize_t *length) {
@@ -217,7 +217,7 @@ static inline const void *asf_fixed_records_next(struct asf_fixed_records *recor
     return record;
 }
 
-/* The names of version 0.2, which were too much like those of <asf/record.h>. */
+/* The names of version 0.2, which were too similar to those of <asf/record.h>. */
 #define asf_records asf_fixed_records
 ASF_EXPORT void asf_records_begin(struct asf_fixed_records *records, struct asf_cios *stream, size_t size)
     ASF_RENAMED(asf_fixed_records_begin);

@@ -86,16 +86,16 @@ struct asf_column {
  * an error in a column of integers.  Any other field is a number as strtod() or strtoll() in base ten reads
  * it in the C locale.  It may have blanks around it, and a carriage return after it.  A number that is too
  * large for a double is infinite.
- * errors   -EBADMSG: the next line lacks a field, or a field is no number of its column's type.
+ * errors   -EBADMSG: the next line lacks a field, or a field is not a number of its column's type.
  *          -ERANGE: the next line has an integer that is too large for the type.
  *          -EMSGSIZE: the next line is longer than ASF_LONGEST_LINE (<asf/lines.h>), its newline included.
  *          After these three the stream's offset is before that line, which the program may read by
  *          asf_salloc_until.
- *          -EINTR, -EAGAIN: the next line has not come whole, and is not consumed.
+ *          -EINTR, -EAGAIN: the next line is not complete yet, and is not consumed.
  *          -EBADF: the stream is not open for reading, or is in write mode.
  *          -EINVAL: the fields do not increase, a type is unknown, `count` is 0, or `rows` is negative.
  *          Those of asf_lines_next.
- * lock     taken for each piece of the stream; as with struct asf_lines, no other call may use the stream
+ * lock     taken for each chunk of the stream; as with struct asf_lines, no other call may use the stream
  *          meanwhile.
  * source   an extension. */
 ASF_EXPORT int64_t asf_get_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
@@ -147,7 +147,8 @@ ASF_INLINE uint64_t asf_eight_digits(uint32_t value) {
     return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(digits, digits));
 }
 #else
-/* Each of three steps halves all parts at once.  1 / 100 is nearly 10486 / 2^20, 1 / 10 103 / 2^10. */
+/* Each of three steps splits all parts in two at once.  1 / 100 is nearly 10486 / 2^20; 1 / 10 is nearly
+ * 103 / 2^10. */
 ASF_INLINE uint64_t asf_eight_digits(uint32_t value) {
     uint64_t parts = value / 10000 | (uint64_t)(value % 10000) << 32;
     uint64_t high = (parts * 10486 >> 20) & 0x0000007f0000007f;
@@ -160,7 +161,8 @@ ASF_INLINE uint64_t asf_eight_digits(uint32_t value) {
 /* asf_v1_digits_long: asf_digits_uint for values of more than eight digits. */
 ASF_EXPORT char *asf_v1_digits_long(char *to, uint64_t value);
 
-/* asf_view_digits: leading zeros are shifted out of eight digits, so that no branch depends on the length. */
+/* asf_view_digits: write the digits.  It shifts leading zeros out of eight digits, so that no branch depends
+ * on the length. */
 ASF_INLINE char *asf_view_digits(char *to, uint64_t value) {
     uint64_t digits;
     unsigned zeros;
@@ -187,16 +189,16 @@ ASF_INLINE char *asf_digits_int(char *to, int64_t value) {
     return asf_view_digits(to + (value < 0), magnitude);
 }
 
-/* asf_view_room: room for n bytes in the write window, after any regions; NULL: there is less, n is 0, or
- * bytes that are not written to must stay as they are. */
+/* asf_view_room: return room for n bytes in the write window, after any regions; NULL: there is less, n is 0,
+ * or bytes that the caller does not use must not change. */
 ASF_INLINE char *asf_view_room(const struct asf_view *v, size_t n) {
     ptrdiff_t room = v->write_end - v->write_ptr;
     int usable = room > 0 && n - 1 < (size_t)room && !(v->flags & ASF_VIEW_KEEPS_BYTES);
     return __builtin_expect(usable, 1) ? v->write_ptr : NULL;
 }
 
-/* Defines asf_put_NAME and asf_u_put_NAME.  Where the buffer has no room, the digits go to `spare`, and the
- * out-of-line call copies them. */
+/* Defines asf_put_NAME and asf_u_put_NAME.  If the buffer has no room, the digits are written to `spare`, and
+ * the out-of-line call copies them. */
 #define ASF_PUT_NUMBER(name, type, room)                                                                     \
     ASF_INLINE int asf_u_put_##name(struct asf_cios *stream, type value) {                                   \
         struct asf_view *v = (struct asf_view *)stream;                                                      \

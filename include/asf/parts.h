@@ -4,9 +4,9 @@
  * extension.  In the paper, threads share one stream.
  *
  *   asf_parts        cuts a file into ranges between lines or records
- *   asf_sopen_part   opens a stream on one of them, which ends where the part ends
- *   asf_each_part    has threads work on all of them
- *   asf_read_columns has threads read columns of numbers into arrays
+ *   asf_sopen_part   opens a stream on one range, which ends where the range ends
+ *   asf_each_part    calls a function for all ranges, in several threads
+ *   asf_read_columns reads columns of numbers into arrays, in several threads
  */
 #ifndef ASF_PARTS_H
 #define ASF_PARTS_H
@@ -23,7 +23,7 @@ extern "C" {
 enum asf_part_form {
     ASF_PART_PLAIN,  /* as it is in the file */
     ASF_PART_FRAMES, /* decoded: one of several parts of a compressed file */
-    ASF_PART_WHOLE   /* decoded: all of the input, since it was not cut */
+    ASF_PART_WHOLE   /* decoded: the whole input, which was not cut */
 };
 
 /* A part: the bytes of a file from `begin` to before `end`.  It has no pointers: another process, or a
@@ -34,7 +34,7 @@ struct asf_part {
     /* asf_sopen_part checks that the file still has these. */
     int64_t size, modified; /* `modified` in nanoseconds */
     uint64_t inode;
-    int32_t delimiter;     /* the byte that ends every part but perhaps the last; -1: none */
+    int32_t delimiter;     /* the byte that ends every part except perhaps the last; -1: none */
     int32_t form;          /* an asf_part_form */
     int64_t before, after; /* records of ASF_PART_FRAMES: decoded bytes at the beginning that belong to the
                               part before, and decoded bytes after `end` that belong to this one */
@@ -51,7 +51,7 @@ struct asf_cut {
 };
 
 /* asf_parts: cut a file.
- *   path   of the file.  What is no regular file becomes one part
+ *   path   of the file.  A file that is not regular becomes one part
  *   how    NULL: at newlines, `size` 0, nothing decoded
  *   parts  out: an array from malloc, which the caller frees
  * returns  the number of parts: 0 for an empty file; or a negated errno value: -EINVAL for a negative
@@ -59,60 +59,53 @@ struct asf_cut {
  * Only a few KB near each cut are read, unless a line is long.  Bytes that are appended after the call has
  * begun belong to no part.
  * decode   Nothing is decoded to cut a file: of zstd and lz4 the headers of all blocks are read, of bgzip at
- *          most 256 KB near each cut.  Where no frame is known to begin the file is not cut: within a single
- *          frame, gzip's members without bgzip's field, xz, and damage; for records, also within and after
- *          frames that do not tell how many bytes they decode to.
- *          Frames begin and end within lines.  A part but the first begins after the first delimiter in its
- *          frames, and each ends with the first delimiter after its frames: so each line is in one part.  A
- *          part whose frames are within one line is empty.
+ *          most 256 KB near each cut.  The file is cut only where a frame is known to begin: not within a
+ * single frame, gzip's members without bgzip's field, xz, or damaged data; for records, also not within or
+ * after frames that do not state how many bytes they decode to. Frames begin and end within lines.  Every
+ * part except the first begins after the first delimiter in its frames, and each ends with the first
+ * delimiter after its frames: so each line is in one part.  A part whose frames are within one line is empty.
  * threads  no limits.
  * source   an extension. */
 ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct asf_part **parts);
 
 /* asf_sopen_part: open a stream for reading on a part of a file.
- *   path   of the file that the part is of
- *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is another one than the
- *          one that was cut, or was rewritten or truncated since, as far as inode, size, time and the bytes
- *          at the ends of the part tell; the part must be made anew.  -EINVAL: no part; -ENOTSUP, -ENOMEM;
- *          open()'s errors
- * returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count
- *          from the beginning of the part.  -EIO: the file was truncated before that end.  If the file has
- *          only grown, the part ends where it did.
- * decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG where its frames do not end
- *          where they were said to end.  A seek fails with -ESPIPE.
- * lifetime until sclose.
- * threads  no limits: each stream has a descriptor and an offset of its own.  A decoded part that is one of
- *          several is decoded by the thread that reads it, and no other.
- * source   an extension. */
+ *   path   of the part's file
+ *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is not the one that was
+ *          cut, or was rewritten or truncated since, by its inode, size, time and the bytes at the ends of
+ * the part; cut the file again.  -EINVAL: not a valid part; -ENOTSUP, -ENOMEM; open()'s errors returns  the
+ * stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count from the
+ * beginning of the part.  -EIO: the file was truncated before that end.  If the file has only grown, the
+ * part's end is unchanged. decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG if
+ * its frames do not end at their measured ends.  A seek fails with -ESPIPE. lifetime until sclose. threads no
+ * limits: each stream has a descriptor and an offset of its own.  Only the thread that reads a decoded part
+ * of several decodes it. source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
 /* asf_part_work: a function of the program, which asf_each_part calls once for each part.
  *   stream    on the part, valid during this call.  `work` must free all regions that it allocates; else the
  *             result is -EBUSY and the stream is lost
- *   argument  that of asf_each_part
+ *   argument  asf_each_part's
  * returns  0; any other value ends the work, and asf_each_part returns it. */
 typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, void *argument);
 
 /* asf_part_done: a function of the program, which asf_each_part calls for the parts in order, each after its
- * `work`, one call at a time.  Any of the threads makes the call.  No `work` begins 4 parts a thread or more
- * ahead of the part that `done` is called for next: a slow `done` makes the threads wait, so the results that
- * wait for it are bounded.
- * returns  as asf_part_work. */
+ * `work`, one call at a time.  Any of the threads makes the call.  A `work` begins only if its part is less
+ * than 4 parts a thread ahead of the next part for `done`.  So a slow `done` makes the threads wait, and
+ * limits the results that wait for it. returns  as asf_part_work. */
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 
-/* asf_each_part: have threads work on all parts of a file.
+/* asf_each_part: call a function for all parts of a file, in several threads.
  *   how      as asf_parts'; NULL: at newlines, into parts of 1 to 16 MB, several for each thread if the file
  *            is large
- *   threads  how many at most, with the calling one; 0: as many as the process may use of the processors, by
- *            its affinity and its control group's quota.  There are never more threads than parts
+ *   threads  how many at most, including the calling one; 0: one for each processor that the process may use,
+ *            by its affinity and its control group's quota.  There are never more threads than parts
  *   work     called once for each part, by several threads at the same time
  *   done     NULL, or called for each part in order
- * returns  0 when all was done; the value other than 0 that `work` or `done` returned first; or a negated
- *          errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After any
- *          result but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED, and
- *          the call returns when their `work` has returned.
- * The file is opened once: if it is replaced meanwhile, the old one is read to its end.
- * What cannot be cut, such as a pipe, is one part, which the calling thread works on.
+ * returns  0 when all parts are done; the value other than 0 that `work` or `done` returned first; or a
+ * negated errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After any result
+ * but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED, and the call returns
+ * when their `work` has returned. The file is opened once: if it is replaced meanwhile, the old one is read
+ * to its end. Input that cannot be cut, such as a pipe, is one part, which the calling thread processes.
  * threads  any number of calls at the same time.  The library's threads block all signals.
  * cancel   of the calling thread: the others are stopped as by an error.
  * fork     if `work` forks, the child has only the thread that forked; it must leave by _exit or exec.
@@ -128,11 +121,10 @@ ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsign
  *              there are rows, from malloc, which the caller frees; NULL if there are no rows, or on an error
  *   count      columns, at least 1
  *   threads    as asf_each_part's
- * returns  the rows; or a negated errno value: those of asf_get_columns for a line that is no row, those of
- *          asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines
- *          together have more than 1 MB.  If several lines are no rows, any one of them is told.
- * A compressed file is decoded, and cut as asf_parts does.
- * asf_get_columns defines a row.  During the call the arrays may need twice their memory.
+ * returns  the rows; or a negated errno value: those of asf_get_columns for a line that is not a row, those
+ * of asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines together have more than 1
+ * MB.  If several lines are not rows, the error of any one is returned. A compressed file is decoded, and cut
+ * as asf_parts does. asf_get_columns defines a row.  During the call the arrays may need twice their memory.
  * threads, cancel  as asf_each_part.
  * source   an extension. */
 ASF_EXPORT int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,

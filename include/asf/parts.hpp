@@ -117,7 +117,7 @@ template <class Work> struct crew {
 /* each_part: calls work(asf::stream &, const asf::part &) once for each part of a file, in several threads at
  * the same time, and returns when all calls have returned.
  *   work     must neither close the stream nor move from it, and must destroy its regions before it returns
- *   threads  as asf_each_part's: 0 for as many as the process may use of the processors
+ *   threads  as asf_each_part's: 0 for one for each processor that the process may use
  * errors   the first exception that `work` throws, after which no further part is begun and reads of the
  * other parts fail with ECANCELED; those of asf_each_part, thrown. */
 template <class Work>
@@ -155,7 +155,7 @@ template <class Value> class column {
     Value *end() &noexcept { return data() + size_; }
     const Value *begin() const &noexcept { return data(); }
     const Value *end() const &noexcept { return data() + size_; }
-    /* What they return would refer to numbers that are freed. */
+    /* Deleted: the results would refer to numbers that are freed. */
     const Value *data() const && = delete;
     const Value *begin() const && = delete;
     const Value *end() const && = delete;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.hpp - what asf::print takes: for the streams of <asf/asf.hpp> and of <asf/streams.hpp>, which
- * include this file.
+ * print.hpp - the values that asf::print writes, to the streams of <asf/asf.hpp> and of <asf/streams.hpp>,
+ * which include this file.
  *
  *     asf::print(out, id, '\t', name, '\t', price, '\n');
  *
@@ -34,16 +34,16 @@ namespace detail {
 template <class Value, class... Types>
 inline constexpr bool is_any_of = (std::is_same_v<Value, Types> || ...);
 
-/* Types that are refused: some readers would take their values for numbers, others for characters; and the
- * type of nullptr. */
+/* Types that are refused: bool and the character types whose values could be meant as numbers or as
+ * characters; and the type of nullptr. */
 template <class Value>
 inline constexpr bool is_ambiguous =
     is_any_of<Value, bool, signed char, unsigned char, wchar_t, char8_t, char16_t, char32_t, std::nullptr_t>;
 
 } // namespace detail
 
-/* printable: what asf::print takes.  bool, signed char and unsigned char are refused: is a number meant, or a
- * character?  Convert them to int or char. */
+/* printable: the types that asf::print writes.  bool, signed char and unsigned char are refused, since a
+ * number or a character may be meant.  Convert them to int or char. */
 template <class Value>
 concept printable = (std::integral<Value> && sizeof(Value) <= sizeof(std::int64_t) &&
                      !detail::is_ambiguous<Value>) ||
@@ -52,7 +52,7 @@ concept printable = (std::integral<Value> && sizeof(Value) <= sizeof(std::int64_
 
 namespace detail {
 
-/* Texts as string_view, so that their lengths are found once; other values as they are. */
+/* Returns texts as string_view, so that their lengths are found once; other values unchanged. */
 template <class Value> auto printed(const Value &value) {
     if constexpr (std::is_arithmetic_v<Value>)
         return value;
@@ -92,7 +92,7 @@ template <class Value> [[gnu::always_inline]] inline char *write_value(char *to,
     }
 }
 
-/* Hands each value to `put` as text, until that returns an error. */
+/* Passes each value to `put` as text, until `put` returns an error. */
 template <class Put, class... Values> int put_each(Put put, const Values &...values) {
     int result = 0;
     [[maybe_unused]] auto put_one = [&](const auto &value) {
@@ -108,7 +108,7 @@ template <class Put, class... Values> int put_each(Put put, const Values &...val
     return result;
 }
 
-/* Writes the values where the current buffer has no room for all, or the lock must be taken. */
+/* Writes the values if the current buffer has no room for all, or the lock must be taken. */
 template <class... Values> [[gnu::noinline]] int print_slowly(asf_cios *stream, Values... values) {
     asf_lockAsfStream(stream);
     int result = put_each(

@@ -20,7 +20,7 @@
  *   -EBADMSG     a description or record from outside is broken or forged
  *   -E2BIG       beyond a limit (struct asf_record_options)
  *   -EPROTOTYPE  wire and native format contradict each other in a field, or have
- *                none in common; a value has not the type asked for
+ *                none in common; a value is not of the type asked for
  *   -ERANGE      a value does not fit the native field
  *   -ENOENT      no such field, or an unknown format
  *   -ENODATA     the stream ends within a record
@@ -151,7 +151,7 @@ struct asf_record_format;
 /* asf_record_declare: make the format of a struct of this program.
  *   type  may be freed afterwards, except for its fallbacks
  * returns  0; -EINVAL: an empty or repeated name, a size that such a field cannot
- *          have, fields that overlap or are outside the struct, a counter that is no
+ *          have, fields that overlap or are outside the struct, a counter that is not a
  *          single integer in the same struct; -E2BIG: more than 4096 fields, 256
  *          structs, 16 levels, 16 MiB of struct, or a description of more than
  *          64 KiB; -ENOMEM.
@@ -171,7 +171,7 @@ ASF_EXPORT int asf_record_parse(const void *description, size_t length, struct a
 ASF_EXPORT const void *asf_record_describe(const struct asf_record_format *format, size_t *length);
 
 /* asf_record_hash: the first 128 bits of the description's SHA-256; 16 bytes
- * that are valid as long as the format. */
+ * which are valid as long as the format. */
 ASF_EXPORT const unsigned char *asf_record_hash(const struct asf_record_format *format);
 
 /* asf_record_format_free: free the caller's use of a format.  NULL is allowed. */
@@ -181,7 +181,7 @@ ASF_EXPORT void asf_record_format_free(struct asf_record_format *format);
  * until the next call in this thread. */
 ASF_EXPORT const char *asf_record_why(void);
 
-/* --- looking into formats ------------------------------------------------------ */
+/* --- examining formats --------------------------------------------------------- */
 
 /* A struct of a format. */
 struct asf_record_layout;
@@ -244,8 +244,8 @@ struct asf_record_options {
 
     /* Bytes of memory for the formats of one stream, and as many for the conversions kept, of which
      * the oldest is freed when they need more; 0: 64 MiB.  A reader accepts, and a writer writes, no
-     * format beyond this limit (-E2BIG).  A stream that begins again and again, each time with new
-     * formats and little else, is refused: when its formats need more than these bytes and more than
+     * format beyond this limit (-E2BIG).  A stream of many beginnings, each with new formats and
+     * little else, is refused when its formats need more than these bytes and more than
      * 64 times the stream's length. */
     size_t most_memory;
 };
@@ -255,7 +255,7 @@ struct asf_record_options {
 struct asf_record_writer;
 
 /* asf_record_writer_new: make a writer of records to a stream.
- *   stream   stays the caller's; opened for writing.  Each record puts it into
+ *   stream   opened for writing; the caller still owns it.  Each record puts it into
  *            write mode if necessary.
  *   options  NULL: the formats in the stream, no index
  *   writer   out: the writer; NULL on an error
@@ -306,7 +306,7 @@ ASF_EXPORT int asf_record_end(struct asf_record_writer *writer);
 ASF_EXPORT int asf_record_writer_close(struct asf_record_writer *writer);
 
 /* asf_record_encode: write a record with its format's hash as a message in memory, to be sent by any
- * means (asf_record_take reads it).
+ * means; asf_record_take reads the message.
  *   room  bytes at `message`, whose address must be a multiple of 16
  * returns  the length of the message; if `room` is less, nothing is written.
  *          -EINVAL as asf_record_write; -E2BIG.
@@ -341,7 +341,7 @@ enum asf_record_how {
 };
 
 /* asf_record_reader_new: make a reader of records from a stream.
- *   stream  stays the caller's; opened for reading.  This call and each record put it into
+ *   stream  opened for reading; the caller still owns it.  This call and each record put it into
  *           read mode.  NULL: only asf_record_take is used
  *   reader  out: the reader; NULL on an error
  * returns  0; -EINVAL: options of another size; -EBADF: the stream cannot be
@@ -361,26 +361,25 @@ ASF_EXPORT void asf_record_reader_free(struct asf_record_reader *reader);
 ASF_EXPORT int asf_record_next(struct asf_record_reader *reader, struct asf_record **record);
 
 /* asf_record_count: the number of records in a file: from its index, or, if the writer wrote none, by
- * reading the file.
- *   Afterwards the next record is the first.
+ * reading the file.  Afterwards the next record is the first.
  * asf_record_seek: choose the record that asf_record_next returns next, from 0 on.
  *   stream  can seek, and its records begin at its first byte
  * returns  0; -ESPIPE; -ERANGE: there are fewer records; as asf_record_next. */
 ASF_EXPORT int asf_record_count(struct asf_record_reader *reader, uint64_t *count);
 ASF_EXPORT int asf_record_seek(struct asf_record_reader *reader, uint64_t number);
 
-/* asf_record_take: the record of a message in memory, which must not change as long as the record is
+/* asf_record_take: return the record of a message in memory, which must not change as long as the record is
  * used.
- * returns  1; -EBADMSG: it is no record, or its length is not the one that it states;
+ * returns  1; -EBADMSG: the message is not a record, or its length differs from the one that it states;
  *          -E2BIG, -ENOENT, -ENODATA as asf_record_next.
  * source   paper, section 3.2.2: non-connected PBIO. */
 ASF_EXPORT int asf_record_take(struct asf_record_reader *reader, const void *message, size_t length,
                                struct asf_record **record);
 
-/* asf_record_take_over: the same for a message that the caller does not need any more.  A record that
+/* asf_record_take_over: the same for a message that the caller no longer needs.  A record that
  * differs from the program's struct only in its byte order is not copied: asf_record_view swaps the
- * bytes in the message itself.  From then on the message is a record of the program's format, and no
- * message any more.
+ * bytes in the message itself.  From then on the bytes are a record of the program's format, and not a
+ * message.
  *   message  writable until the reader's next record
  * returns  as asf_record_take.
  * source   paper, section 4.3.1: "reusing the receive buffer (as we do)". */
@@ -398,8 +397,8 @@ ASF_EXPORT struct asf_record_format *asf_record_format_of(const struct asf_recor
  *           call for this reader
  * returns  how it was made (enum asf_record_how, 0 for in place); -EPROTOTYPE,
  *          -ERANGE, -ENOENT (a required field), -E2BIG, -ENOMEM.
- * A record in memory that others may write to can change after it was checked: use asf_record_into for
- * it.
+ * A record in memory that other processes may write can change after the check: use asf_record_into for
+ * such a record.
  * source   paper, section 3.1.2: unmarshalling. */
 ASF_EXPORT int asf_record_view(struct asf_record *record, struct asf_record_format *format,
                                const void **data);
@@ -409,7 +408,7 @@ static inline const void *asf_record_at(const void *data, const void *pointer) {
     return pointer ? (const char *)data + (size_t)pointer : (const void *)0;
 }
 
-/* asf_record_into: convert the record into a struct of the caller's, with pointers.
+/* asf_record_into: convert the record into the caller's struct, with pointers.
  *   data   room for the struct
  *   block  out: the memory that the pointers point into, to be freed by free();
  *          NULL when there is none
@@ -433,7 +432,7 @@ ASF_EXPORT int asf_record_match(struct asf_record_reader *reader, struct asf_rec
 
 /* --- values by name, without a struct ------------------------------------------------- */
 
-/* A value within a record: its description and its place. */
+/* A value within a record: its description and its address. */
 struct asf_record_value {
     struct asf_record_member member; /* for an element of an array, its shape is ASF_RECORD_SINGLE */
     size_t count;                    /* elements */
@@ -445,7 +444,7 @@ struct asf_record_value {
 /* asf_record_find: find a value by its name.
  *   path  "name", "point.x", "samples[2].v[0]"; "" is the whole record
  * returns  0; -ENOENT: no such field, or no valid path; -ERANGE: no such element;
- *          -EPROTOTYPE: the path names a field of something that is no single struct.
+ *          -EPROTOTYPE: the path names a field of a value that is not a single struct.
  * lifetime as the record's. */
 ASF_EXPORT int asf_record_find(const struct asf_record *record, const char *path,
                                struct asf_record_value *value);
@@ -453,7 +452,7 @@ ASF_EXPORT int asf_record_find(const struct asf_record *record, const char *path
 /* asf_record_value_item: the i-th element of an array.  asf_record_value_field:
  * the i-th field of a struct.
  * returns  0; -ERANGE: no such element; -ENOENT: no such field;
- *          -EPROTOTYPE: it is no struct.
+ *          -EPROTOTYPE: the value is not a struct.
  * lifetime as the record's. */
 ASF_EXPORT int asf_record_value_item(const struct asf_record_value *array, size_t i,
                                      struct asf_record_value *item);
@@ -472,8 +471,8 @@ ASF_EXPORT int asf_record_as_string(const struct asf_record_value *value, const 
 
 /* asf_record_engines: the names of the engines from the simplest on, "scalar" first; ends with NULL.
  * asf_record_engine: the one in use: the best that the CPU has, unless ASF_RECORD in the environment
- * names another. asf_record_use: use this engine from now on (planned conversions keep theirs); NULL:
- * the best.
+ * names another.
+ * asf_record_use: use this engine from now on (planned conversions keep theirs); NULL: the best.
  * returns  0; -EINVAL: unknown; -ENOTSUP: the CPU does not have it. */
 ASF_EXPORT const char *const *asf_record_engines(void);
 ASF_EXPORT const char *asf_record_engine(void);

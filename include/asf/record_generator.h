@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_generator.h - machine code for conversions, made at run time: the interface by which a
- * generator takes over conversions that profit from it.
+ * record_generator.h - machine code for conversions, made at run time: the interface of a
+ * generator, which makes code for the conversions that profit from it.
  *
  * libasf_xbyak (-lasf_xbyak), built where xbyak is installed, has a generator;
  * asf_record_generate_xbyak switches it on.  If memory cannot be made executable, records are
@@ -70,9 +70,8 @@ struct asf_record_generator {
 };
 
 /* asf_record_generate_with: let a generator make code for the conversions that are planned from now
- * on; it must remain valid for ever.  NULL: none.  The vector engines call it for elements that need
- * more than shuffles.
- * returns  0; -EINVAL: another version, or a function is missing. */
+ * on; it must remain valid until the process ends.  NULL: none.  The vector engines call it for elements that
+ * need more than shuffles. returns  0; -EINVAL: another version, or a function is missing. */
 ASF_EXPORT int asf_record_generate_with(const struct asf_record_generator *generator);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_redis.h - a format store in a Redis server, by which many machines share formats.  It is in
+ * record_redis.h - a format store in a Redis server, for many machines that share formats.  It is in
  * its own library, libasf_redis (-lasf_redis), which is built where hiredis is installed; no other
  * library of asf needs it.
  */
@@ -18,8 +18,8 @@ extern "C" {
  *   timeout  milliseconds for connecting and for each answer; 0: one second
  * returns  0, and the store (asf_record_store_free); -EINVAL; -ECONNREFUSED and
  *          the like; -ENOMEM.  asf_record_why() does not describe these errors.
- * If the connection breaks, each call reconnects once.  Any thread may use the store; calls wait for
- * one another. */
+ * If the connection breaks, each call reconnects once.  Any thread may use the store; its calls run one
+ * at a time. */
 ASF_EXPORT int asf_record_store_redis(const char *server, int timeout, struct asf_record_store **store);
 
 #ifdef __cplusplus

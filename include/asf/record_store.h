@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_store.h - stores of formats, for records that carry only their format's hash: the format
- * service of the paper, section 3.2.2.  A format's name is the hash of its contents, so nobody issues
- * names, and a loaded format can be verified.
+ * service of the paper, section 3.2.2.  A format's name is the hash of its contents, so no service
+ * issues names, and a loaded format can be verified.
  *
  * Thread safety: every call may be made from any thread.  Errors are those of <asf/record.h>.
  */
@@ -41,23 +41,23 @@ ASF_EXPORT int asf_record_store_with(const struct asf_record_store_ops *ops, voi
 
 /* asf_record_store_directory: store formats in the files of a directory, which is made if necessary.
  * Any number of processes may use it at once, also by NFS: a file gets its name when it is complete.
- * returns  0, and the store (asf_record_store_free); -ENOTDIR: the path is something
- *          else; errors of mkdir; -ENOMEM. */
+ * returns  0, and the store (asf_record_store_free); -ENOTDIR: the path is not a
+ *          directory; errors of mkdir; -ENOMEM. */
 ASF_EXPORT int asf_record_store_directory(const char *path, struct asf_record_store **store);
 
 /* asf_record_store_free: free a store.  NULL is allowed.  Writers and readers that use the store must
  * have been freed before. */
 ASF_EXPORT void asf_record_store_free(struct asf_record_store *store);
 
-/* asf_record_store_put: save a format.  Formats that were saved or loaded recently are remembered, and
- * the store is not called again.
+/* asf_record_store_put: save a format.  The store is not called for formats that were saved or loaded
+ * recently.
  * returns  0; the store's error. */
 ASF_EXPORT int asf_record_store_put(struct asf_record_store *store, struct asf_record_format *format);
 
 /* asf_record_store_get: load the format for a hash.  The store is not trusted: the hash is computed
  * again.
  * returns  0, and the format, which the caller frees; -ENOENT; -EBADMSG: the
- *          store has something else under this hash. */
+ *          store has another description under this hash. */
 ASF_EXPORT int asf_record_store_get(struct asf_record_store *store, const unsigned char hash[16],
                                     struct asf_record_format **format);
 

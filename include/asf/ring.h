@@ -17,8 +17,8 @@
  *
  * A process that can write to a ring decides which bytes are read from it and when it ends, but cannot
  * harm another process otherwise.  An end returns -EIO, also from sclose, when it notices that the
- * ring was truncated (missing bytes of a region read as zero) or its control block overwritten.  It
- * notices within 250 ms what happens while it waits, and the end of a process that hides its end.
+ * ring was truncated (missing bytes of a region read as zero) or its control block overwritten.  While
+ * it waits, it notices these events within 250 ms, and also the end of a process that hides its end.
  *
  * Calls return a negated errno value on failure.
  */
@@ -50,11 +50,11 @@ ASF_EXPORT int asf_ring_create(size_t size);
  * lifetime until it is removed: asf_shm_remove, "asf shm rm". */
 ASF_EXPORT int asf_ring_create_named(const char *name, mode_t mode, size_t size, char *label);
 
-/* asf_ring_sopen_fd, asf_ring_sopen: take an end of a ring, by descriptor or by label.  The descriptor
- * stays the caller's and may be closed.
+/* asf_ring_sopen_fd, asf_ring_sopen: take an end of a ring, by descriptor or by label.  The caller
+ * still owns the descriptor and may close it.
  *   flags  O_RDONLY or O_WRONLY
  *   error  where to put 0 or a negated errno value; may be NULL.  -EBUSY: that
- *          end was taken before; -EINVAL: it is not a ring, or `flags` has another value;
+ *          end was taken before; -EINVAL: the descriptor is not a ring's, or `flags` has another value;
  *          for a label, also the errors of asf_shm_open_update, negated; -ENOMEM;
  *          -ENOTSUP (the kernel or libc keeps no robust list)
  * returns  the stream, for the ASI and, with libasf_stdio, for stdio

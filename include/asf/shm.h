@@ -3,7 +3,7 @@
  * shm.h - whole arrays in shared memory, and the lock that processes share.
  *
  * The interface of Grosse, "How Shall We Connect Our Software Tools?": a writer makes a segment and
- * fills it; a reader is given the segment's label by some other channel and attaches it.  The pointer
+ * fills it; a reader gets the segment's label by another channel and attaches the segment.  The pointer
  * is to 128 bytes with the label, a line of text; the data follows at shm + ASF_SHM_HEAD.
  * <asf/shm_tools.h> offers the three calls under the note's names.
  *
@@ -37,7 +37,7 @@ extern "C" {
 /* --- segments -------------------------------------------------------------- */
 
 /* asf_shm_create: make a segment and attach it for reading and writing.
- *   name    words that tell people what it is; not empty, no control
+ *   name    words that describe the segment to users; not empty, no control
  *           characters, no blank at either end.  It need not be unique.
  *   mode    permissions, as for a new file; the umask applies
  *   nbytes  bytes of data, which are zero at first; 0 is allowed
@@ -60,14 +60,14 @@ ASF_EXPORT char *asf_shm_create(const char *name, mode_t mode, size_t nbytes);
  *
  * A memfd exists as long as a process has a descriptor for it or has it attached.  Its creator has
  * one, which the label names and asf_shm_close leaves open: until that process calls asf_shm_remove or
- * ends.  For a longer life the segment must be handed over before: by asf_shm_fd, the descriptor sent
+ * ends.  For a longer life another process must take the segment before: by asf_shm_fd, the descriptor sent
  * over a socket or inherited, and asf_shm_open_fd.  A label finds it as long as a process that the
  * reader may inspect has a descriptor: usually a process of the same user. */
 ASF_EXPORT char *asf_shm_create_on(const char *backend, const char *name, mode_t mode, size_t nbytes);
 
 /* asf_shm_open: attach a segment for reading.
  *   label  the label in its head, with or without the newline
- * returns  the head; NULL and errno: EINVAL (no label of ours), ENOENT (no
+ * returns  the head; NULL and errno: EINVAL (not a label of asf's), ENOENT (no
  *          such segment), EACCES, ELOOP (a symbolic link in its place), ESTALE
  *          (the segment found does not match the label or is not complete: stale,
  *          forged, truncated or foreign), ENOMEM (no memory, or the segment cannot be guarded
@@ -80,8 +80,8 @@ ASF_EXPORT char *asf_shm_open(const char *label);
 /* asf_shm_open_update: the same, for reading and writing. */
 ASF_EXPORT char *asf_shm_open_update(const char *label);
 
-/* asf_shm_open_fd: attach the segment of a descriptor (asf_shm_fd).  The descriptor stays the caller's
- * and may be closed.  Label and size are verified; a memfd must be sealed.
+/* asf_shm_open_fd: attach the segment of a descriptor (asf_shm_fd).  The caller still owns the
+ * descriptor and may close it.  Label and size are verified; a memfd must be sealed.
  *   flags  O_RDONLY or O_RDWR, as the descriptor permits
  * returns  the head, with its label; NULL and errno: EBADF, ESPIPE, EINVAL (other
  *          flags), ESTALE, EACCES as asf_shm_open. */
@@ -94,7 +94,7 @@ ASF_EXPORT char *asf_shm_open_fd(int fd, int flags);
  * source   Grosse's shm_close. */
 ASF_EXPORT int asf_shm_close(char *shm);
 
-/* asf_shm_size: bytes of data of an attached segment; 0 if it is none. */
+/* asf_shm_size: bytes of data of an attached segment; 0 if shm is not one. */
 ASF_EXPORT size_t asf_shm_size(const char *shm);
 
 /* asf_shm_fd: open a descriptor for a segment, close-on-exec, its offset at the first byte of the
@@ -117,7 +117,7 @@ ASF_EXPORT int asf_shm_fd(const char *label, int flags);
 ASF_EXPORT struct asf_cios *asf_shm_sopen(const char *label, int flags, int *error);
 
 /* asf_shm_why: the reason for the last failure of this header's calls in this thread, in plain words.
- * Never NULL; valid for ever. */
+ * Never NULL; valid until the process ends. */
 ASF_EXPORT const char *asf_shm_why(void);
 
 /* --- existing segments ------------------------------------------------------- */
@@ -126,7 +126,7 @@ enum asf_shm_state {
     ASF_SHM_WHOLE,      /* label and size are right */
     ASF_SHM_UNFINISHED, /* its creator ended before it was labelled */
     ASF_SHM_UNREADABLE, /* this user may not read it */
-    ASF_SHM_BROKEN,     /* truncated, forged, or no segment at all */
+    ASF_SHM_BROKEN,     /* truncated, forged, or not a segment */
 };
 
 struct asf_shm_info {
@@ -139,7 +139,7 @@ struct asf_shm_info {
     int64_t created, accessed; /* seconds since 1970; 0: never, or unknown */
     int64_t attached;          /* processes (sysv: attachments) that this user can see */
     pid_t creator;
-    int leaked; /* nobody has it attached, and its creator has ended; memfd: never */
+    int leaked; /* no process has it attached, and its creator has ended; memfd: never */
 };
 
 /* asf_shm_each: call a function for each of asf's segments on the system.
@@ -165,11 +165,11 @@ ASF_EXPORT int asf_shm_remove(const char *label);
 /* asf_shm_read_doubles: read the next array of a text stream, in either form; the field's name must
  * have been read.
  *   count  in: elements wanted, or 0 for all up to the next
- *          word that begins with a letter, '_' or '#' and is no number; this word
+ *          word that begins with a letter, '_' or '#' and is not a number; this word
  *          stays in the stream.  out: elements read.
  * returns  the array, in memory or in the segment, where it cannot be written;
  *          NULL and errno: ENODATA (fewer than wanted), EBADMSG (another word that
- *          is no number; a segment whose size is no multiple of 8), ERANGE (a
+ *          is not a number; a segment whose size is not a multiple of 8), ERANGE (a
  *          number too large for a double), asf_shm_open's for a label, ENOMEM,
  *          ENOBUFS (a long word after the array cannot be put back: musl's ungetc on
  *          a stream that cannot seek), the stream's errors.
@@ -190,15 +190,15 @@ ASF_EXPORT int asf_shm_write_doubles(FILE *stream, const double *array, size_t c
 
 /* --- the lock --------------------------------------------------------------------- */
 
-/* The unsequenced lock of the DG/UX brief on a futex, for memory that processes share.  One word has
- * the holder's id and says whether the lock is contended; obtaining and releasing it uncontended makes
- * no system call.  The lock is not recursive and not fair.  When its holder ends, even if it is
- * killed, the next holder is told.
+/* The unsequenced lock of the DG/UX brief on a futex, for memory that processes share.  One word contains
+ * the holder's id and a bit for contention; obtaining and releasing it uncontended makes
+ * no system call.  The lock is not recursive and not fair.  If a holder ends, even if it is
+ * killed, the next holder gets -EOWNERDEAD.
  *
  * A zeroed lock is free.  A lock must be released before its memory is detached, and the child of a
  * vfork() must not use it.  The processes that share it must be in one PID namespace.  A process that
- * can write to the lock can make others wait or continue as it likes, and can prevent that they are
- * told of the end of a holder.  Under musl a thread that ends while it holds the lock follows the
+ * can write to the lock can make others wait or continue, and can hide the end of a holder
+ * from them.  Under musl a thread that ends while it holds the lock follows the
  * lock's links; there, such a process must be trusted. */
 struct asf_shm_lock {
     uint32_t word; /* the holder's thread id; the top bit: contended */
@@ -206,7 +206,7 @@ struct asf_shm_lock {
     void *links[2];
 };
 
-/* asf_shm_lock_init: initialise a lock that nobody holds.
+/* asf_shm_lock_init: initialise a lock that no thread holds.
  * returns  0; -ENOTSUP: the kernel or libc keeps no robust list. */
 ASF_EXPORT int asf_shm_lock_init(struct asf_shm_lock *lock);
 

@@ -3,7 +3,7 @@
  * stdio.h - inline versions of stdio's calls that move a few bytes.
  *
  * A program that is recompiled with this header, by #include or by the compiler's `-include
- * asf/stdio.h`, makes no call for a byte that the current buffer has or has room for, as Unix programs
+ * asf/stdio.h`, makes no call for a byte that the current buffer contains or has room for, as Unix programs
  * did when getc and putc were macros.  Nothing else changes: with a second thread, at the ends of the
  * buffer and on line-buffered streams libc's function of that name is called.  The header works with
  * and without libasf_stdio.  A call through a pointer or as (getc)(f) calls the function.
@@ -36,7 +36,7 @@ static inline int asf_putc(int c, FILE *f) {
     return (putc)(c, f);
 }
 
-/* fwrite in line.  For a stream without an orientation it calls the real fwrite, which sets one. */
+/* An inline fwrite.  For a stream without an orientation it calls the real fwrite, which sets one. */
 static inline size_t asf_fwrite(const void *p, size_t size, size_t n, FILE *f) {
     size_t bytes;
     if (__libc_single_threaded && f->_mode < 0 && !__builtin_mul_overflow(size, n, &bytes) && bytes > 0 &&

@@ -7,7 +7,7 @@
  *     for (int n; in >> n;)
  *         sum += n;
  *
- * They are derived from std::istream and so on: every function that takes one of those takes them, and
+ * They are derived from std::istream and so on: every function that accepts one of those accepts them, and
  * they read and write the same bytes.  The get and put areas of asf::streambuf are regions: a file is
  * read in place.  operator>> and << of numbers are faster if the variable's type is asf::istream or
  * asf::ostream, the locale is the classic one and the format is the default; otherwise the standard
@@ -133,7 +133,7 @@ class streambuf : public std::streambuf {
     bool cut_ = false;                  // the file was truncated under the area
     bool unbuffered_ = false;           // output is not buffered
     bool converts_ = false;
-    bool put_back_ = false; // the get area is `back_`; kept_ has the real one
+    bool put_back_ = false; // the get area is `back_`; kept_ describes the real one
     char back_ = 0;
     char *kept_[3] = {};
 };
@@ -226,7 +226,7 @@ inline bool streambuf::give_back() noexcept {
     return written(result);
 }
 
-/* Writes pending output, so that others can see it. */
+/* Writes pending output, so that other processes can read it. */
 inline bool streambuf::flush() noexcept {
     if (!std::exchange(wrote_, false))
         return true;
@@ -279,7 +279,7 @@ inline std::streamsize streambuf::xsgetn(char *to, std::streamsize n) {
     return done + (done < n ? std::streambuf::xsgetn(to + done, n - done) : 0);
 }
 
-/* The area is a file's and is not written to: a byte that differs from the one read is put into
+/* The area is the file's memory and must not be written: a byte that differs from the one read is put into
  * `back_`.  Before the beginning of the area the file is read again. */
 inline streambuf::int_type streambuf::pbackfail(int_type c) {
     if (put_back_ || !(mode_ & std::ios_base::in))
@@ -448,7 +448,7 @@ inline bool is_digit(char c) {
 }
 
 /* scan_number: reads a number as std::num_get does in the classic locale, base ten.
- * returns  its end; nullptr: it may continue after `end`, is out of range, or is no number. */
+ * returns  its end; nullptr: it may continue after `end`, is out of range, or is not a number. */
 template <class Number> const char *scan_number(const char *p, const char *end, Number &value) {
     while (p < end && is_space(*p))
         p++;
@@ -483,7 +483,7 @@ class istream : public detail::file_stream<std::istream, std::ios_base::in, std:
     istream &operator>>(unsigned long long &value) { return extract(value); }
     istream &operator>>(float &value) { return extract(value); }
     istream &operator>>(double &value) { return extract(value); }
-    /* Operators that are no members of std::istream: repeated here so that the expression's type
+    /* Operators that are not members of std::istream, repeated here so that the expression's type
      * remains this class. */
     friend istream &operator>>(istream &in, std::string &text) { return in.extract(text); }
     friend istream &operator>>(istream &in, char &c) { return static_cast<std::istream &>(in) >> c, in; }
