@@ -223,7 +223,8 @@ struct closer {
 };
 
 /* Base of the two ranges, which are not views.  So a view of a named range refers to the range, which keeps
- * the remaining lines; a view of a temporary range owns it. owned   whether the range closes the stream */
+ * the remaining lines; a view of a temporary range owns it.
+ *   owned   whether the range closes the stream */
 template <class State> class range {
   public:
     class iterator {

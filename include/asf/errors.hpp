@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * errors.hpp - the library's errors in C++.  <asf/asf.hpp>, <asf/parts.hpp> and <asf/streams.hpp> throw them,
- * and include this file.
+ * errors.hpp - the library's errors in C++.  <asf/asf.hpp>, <asf/parts.hpp> and <asf/streams.hpp> throw
+ * them, and include this file.
  */
 #ifndef ASF_ERRORS_HPP
 #define ASF_ERRORS_HPP

@@ -189,16 +189,16 @@ ASF_INLINE char *asf_digits_int(char *to, int64_t value) {
     return asf_view_digits(to + (value < 0), magnitude);
 }
 
-/* asf_view_room: return room for n bytes in the write window, after any regions; NULL: there is less, n is 0,
- * or bytes that the caller does not use must not change. */
+/* asf_view_room: return room for n bytes in the write window, after any regions; NULL: there is less, n is
+ * 0, or bytes that the caller does not use must not change. */
 ASF_INLINE char *asf_view_room(const struct asf_view *v, size_t n) {
     ptrdiff_t room = v->write_end - v->write_ptr;
     int usable = room > 0 && n - 1 < (size_t)room && !(v->flags & ASF_VIEW_KEEPS_BYTES);
     return __builtin_expect(usable, 1) ? v->write_ptr : NULL;
 }
 
-/* Defines asf_put_NAME and asf_u_put_NAME.  If the buffer has no room, the digits are written to `spare`, and
- * the out-of-line call copies them. */
+/* Defines asf_put_NAME and asf_u_put_NAME.  If the buffer has no room, the digits are written to `spare`,
+ * and the out-of-line call copies them. */
 #define ASF_PUT_NUMBER(name, type, room)                                                                     \
     ASF_INLINE int asf_u_put_##name(struct asf_cios *stream, type value) {                                   \
         struct asf_view *v = (struct asf_view *)stream;                                                      \

@@ -60,10 +60,11 @@ struct asf_cut {
  * begun belong to no part.
  * decode   Nothing is decoded to cut a file: of zstd and lz4 the headers of all blocks are read, of bgzip at
  *          most 256 KB near each cut.  The file is cut only where a frame is known to begin: not within a
- * single frame, gzip's members without bgzip's field, xz, or damaged data; for records, also not within or
- * after frames that do not state how many bytes they decode to. Frames begin and end within lines.  Every
- * part except the first begins after the first delimiter in its frames, and each ends with the first
- * delimiter after its frames: so each line is in one part.  A part whose frames are within one line is empty.
+ *          single frame, gzip's members without bgzip's field, xz, or damaged data; for records, also not
+ *          within or after frames that do not state how many bytes they decode to.  Frames begin and end
+ *          within lines.  Every part except the first begins after the first delimiter in its frames, and
+ *          each ends with the first delimiter after its frames: so each line is in one part.  A part whose
+ *          frames are within one line is empty.
  * threads  no limits.
  * source   an extension. */
 ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct asf_part **parts);
@@ -72,13 +73,16 @@ ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct
  *   path   of the part's file
  *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is not the one that was
  *          cut, or was rewritten or truncated since, by its inode, size, time and the bytes at the ends of
- * the part; cut the file again.  -EINVAL: not a valid part; -ENOTSUP, -ENOMEM; open()'s errors returns  the
- * stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count from the
- * beginning of the part.  -EIO: the file was truncated before that end.  If the file has only grown, the
- * part's end is unchanged. decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG if
- * its frames do not end at their measured ends.  A seek fails with -ESPIPE. lifetime until sclose. threads no
- * limits: each stream has a descriptor and an offset of its own.  Only the thread that reads a decoded part
- * of several decodes it. source   an extension. */
+ *          the part; cut the file again.  -EINVAL: not a valid part; -ENOTSUP, -ENOMEM; open()'s errors
+ * returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count
+ *          from the beginning of the part.  -EIO: the file was truncated before that end.  If the file has
+ *          only grown, the part's end is unchanged.
+ * decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG if its frames do not end
+ *          at their measured ends.  A seek fails with -ESPIPE.
+ * lifetime until sclose.
+ * threads  no limits: each stream has a descriptor and an offset of its own.  Only the thread that reads a
+ *          decoded part of several decodes it.
+ * source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
 /* asf_part_work: a function of the program, which asf_each_part calls once for each part.
@@ -91,7 +95,8 @@ typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, 
 /* asf_part_done: a function of the program, which asf_each_part calls for the parts in order, each after its
  * `work`, one call at a time.  Any of the threads makes the call.  A `work` begins only if its part is less
  * than 4 parts a thread ahead of the next part for `done`.  So a slow `done` makes the threads wait, and
- * limits the results that wait for it. returns  as asf_part_work. */
+ * limits the results that wait for it.
+ * returns  as asf_part_work. */
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 
 /* asf_each_part: call a function for all parts of a file, in several threads.
@@ -102,10 +107,11 @@ typedef int asf_part_done(const struct asf_part *part, void *argument);
  *   work     called once for each part, by several threads at the same time
  *   done     NULL, or called for each part in order
  * returns  0 when all parts are done; the value other than 0 that `work` or `done` returned first; or a
- * negated errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After any result
- * but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED, and the call returns
- * when their `work` has returned. The file is opened once: if it is replaced meanwhile, the old one is read
- * to its end. Input that cannot be cut, such as a pipe, is one part, which the calling thread processes.
+ *          negated errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After
+ *          any result but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED,
+ *          and the call returns when their `work` has returned.
+ * The file is opened once: if it is replaced meanwhile, the old one is read to its end.
+ * Input that cannot be cut, such as a pipe, is one part, which the calling thread processes.
  * threads  any number of calls at the same time.  The library's threads block all signals.
  * cancel   of the calling thread: the others are stopped as by an error.
  * fork     if `work` forks, the child has only the thread that forked; it must leave by _exit or exec.
@@ -122,9 +128,10 @@ ASF_EXPORT int asf_each_part(const char *path, const struct asf_cut *how, unsign
  *   count      columns, at least 1
  *   threads    as asf_each_part's
  * returns  the rows; or a negated errno value: those of asf_get_columns for a line that is not a row, those
- * of asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines together have more than 1
- * MB.  If several lines are not rows, the error of any one is returned. A compressed file is decoded, and cut
- * as asf_parts does. asf_get_columns defines a row.  During the call the arrays may need twice their memory.
+ *          of asf_each_part, -EINVAL for a negative `skip`, -EMSGSIZE if the skipped lines together have
+ *          more than 1 MB.  If several lines are not rows, the error of any one is returned.
+ * A compressed file is decoded, and cut as asf_parts does.
+ * asf_get_columns defines a row.  During the call the arrays may need twice their memory.
  * threads, cancel  as asf_each_part.
  * source   an extension. */
 ASF_EXPORT int64_t asf_read_columns(const char *path, int separator, int64_t skip, struct asf_column *columns,

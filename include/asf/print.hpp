@@ -62,7 +62,7 @@ template <class Value> auto printed(const Value &value) {
         return std::string_view(value);
 }
 
-/* The bytes that writing a value may store. */
+/* Returns the most bytes that writing a value may store. */
 template <class Value> [[gnu::always_inline]] inline std::size_t room_for(Value value) noexcept {
     if constexpr (std::is_same_v<Value, std::string_view>)
         return value.size();

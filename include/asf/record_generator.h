@@ -70,8 +70,9 @@ struct asf_record_generator {
 };
 
 /* asf_record_generate_with: let a generator make code for the conversions that are planned from now
- * on; it must remain valid until the process ends.  NULL: none.  The vector engines call it for elements that
- * need more than shuffles. returns  0; -EINVAL: another version, or a function is missing. */
+ * on; it must remain valid until the process ends.  NULL: none.  The vector engines call it for elements
+ * that need more than shuffles.
+ * returns  0; -EINVAL: another version, or a function is missing. */
 ASF_EXPORT int asf_record_generate_with(const struct asf_record_generator *generator);
 
 #ifdef __cplusplus

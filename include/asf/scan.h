@@ -47,9 +47,10 @@ ASF_EXPORT size_t asf_scan_differ(const void *a, const void *b, size_t n);
 ASF_EXPORT size_t asf_scan_ascii(const void *s, size_t n);
 
 /* asf_scan_words: count lines and words as POSIX's wc does in the C locale.  A word is a run of bytes
- * other than white space (0x09 to 0x0d and 0x20): "a\001b" is one word, and so are "\001" and "\200".  (GNU's
- * wc before 9.5 does not count words without a graphic byte.) counts   added to.  Set it to zero before the
- * first block; in_word then continues a word from block to block. */
+ * other than white space (0x09 to 0x0d and 0x20): "a\001b" is one word, and so are "\001" and "\200".
+ * (GNU's wc before 9.5 does not count words without a graphic byte.)
+ *   counts   added to.  Set it to zero before the first block; in_word then
+ *            continues a word from block to block. */
 struct asf_scan_counts {
     uint64_t lines; /* newlines */
     uint64_t words; /* words that have started */
