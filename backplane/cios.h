@@ -189,7 +189,7 @@ struct asf_cios {
         unsigned mapped;           /* buffer->mapped */
         struct asf_lock lk;        /* rank: after the list's */
     };
-    struct { /* the file, device or memory: written by the module when it attaches, read by all layers */
+    struct { /* the file, device or memory: written and read by all layers */
         const struct asf_module *ops;
         void *data;      /* the module's own */
         const char *why; /* why this module was chosen, in words */
@@ -231,8 +231,8 @@ struct asf_cios {
         int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
         char *seen;       /* input: the end of the bytes that calls have looked at, if beyond read_ptr */
-        char *passed;     /* input: the end of the bytes that would have bypassed the stream's own
-                           * buffer in the latest call; that buffer would begin here; or NULL */
+        char *passed;     /* input: where the stream's own buffer would begin again, after bytes that
+                           * would have bypassed it; or NULL */
         unsigned process; /* the number of the process that uses the large buffer */
         bool unlocked;    /* the latest call that filled or put a block did not lock the stream */
     } bulk;
@@ -246,7 +246,7 @@ struct asf_cios {
         struct asf_cios *next, *prev;
         bool listed;
     };
-    struct asf_stats stats; /* of modules and interfaces */
+    struct asf_stats stats; /* written by all layers */
     struct asf_wide wide;   /* the wide interface's */
 };
 

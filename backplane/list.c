@@ -99,7 +99,7 @@ static void unlock_list_after_fork(void) {
 }
 
 static void forget_copies(struct asf_buffer *b) {
-    if (b->copies) { /* avoids a write, which would copy the page in the child */
+    if (b->copies) { /* the test avoids a write, which would copy the page in the child */
         b->refs -= b->copies;
         b->copies = 0;
     }

@@ -211,10 +211,9 @@ static int scan_lines(struct asf_lines *lines, const struct table *t, int64_t *r
     return 0;
 }
 
-/* Returns the result of a call that stored `row` rows and met `error`, or 0.  After some rows, the next call
- * must return the error, so the stream keeps it.  Not kept: errors in the next line, which that call meets
- * anyway, and
- * errors after which it must try again. */
+/* Returns `row`, the number of rows stored; or `error` if that is 0.  An error after some rows is kept
+ * for the next call, except two kinds.  Errors in the next line are found again by that call, and after
+ * -EINTR and -EAGAIN that call must try again. */
 static int64_t rows_or_error(struct asf_cios *stream, int64_t row, int error) {
     if (row == 0)
         return error;

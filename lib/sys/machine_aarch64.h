@@ -47,9 +47,8 @@ static inline size_t asf__page(void) {
     return getauxval(AT_PAGESZ);
 }
 
-/* The number of calls of asf__ticks.  The processor's counter, 25 MHz on many machines, could give events of
- * two
- * threads the same number. */
+/* The number of calls of asf__ticks.  The processor's counter, 25 MHz on many machines, could give events
+ * of two threads the same number. */
 extern uint64_t asf__tick;
 
 static inline uint64_t asf__ticks(void) {

@@ -23,7 +23,7 @@ static bool has_word(const char *value, const char *word) {
     return false;
 }
 
-/* Ubuntu's ID_LIKE is debian. */
+/* Whether the system's ID is debian, or its ID_LIKE contains debian, as Ubuntu's does. */
 static bool is_like_debian(void) {
     static const char *const keys[] = {"\nID=", "\nID_LIKE="};
     char text[4096] = "\n";

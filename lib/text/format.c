@@ -586,7 +586,7 @@ static const char *format_in_room(struct asf__output *o, const char *f, const ch
 const char *asf__format_on(struct asf__output *o, const char *f, const char *format, asf__arguments ap,
                            struct asf__place first) {
     if (asf__unlikely(asf__format_custom || !format))
-        return format ? format : "%"; /* "%" is an error for libc, as NULL is */
+        return format ? format : "%"; /* libc fails for "%", as it does for NULL */
     o->error = errno;
     if (o->full && asf__may_count(format))
         return format_in_room(o, f, format, ap, first);

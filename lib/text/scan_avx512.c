@@ -77,7 +77,7 @@ COMPRESSING static size_t compressed_places(const void *s, size_t *n, int c, uin
     return (size_t)(to - at);
 }
 
-/* Chooses by CPU: the first ones with AVX-512 cannot compress bytes. */
+/* Selects the method: the first CPUs with AVX-512 cannot compress bytes. */
 static size_t best_places(const void *s, size_t *n, int c, uint16_t *at) {
     return CPU_FEATURE_ACTIVE(AVX512_VBMI2) ? compressed_places(s, n, c, at) : places(s, n, c, at);
 }
