@@ -5,9 +5,8 @@
 #ifndef ASF_LIB_VERSION_H
 #define ASF_LIB_VERSION_H
 
-/* asf__own_version: returns this library's version.  asf_version itself may be another library's, the first
- * of the
- * process: a preloaded libasf_stdio comes before a libasf that the program is linked with. */
+/* asf__own_version: returns this library's version.  asf_version itself may be another library's, the
+ * first of the process: a preloaded libasf_stdio comes before a libasf that the program is linked with. */
 __attribute__((visibility("hidden"))) const char *asf__own_version(void);
 
 #endif
