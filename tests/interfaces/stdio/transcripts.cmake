@@ -78,7 +78,7 @@ endif()
 # The programs of variants that are not run are not built.
 set(not_run "archive|linked-unix")
 if(ASF_TESTS MATCHES "^(SYSTEM|MACHINE)$") # the fast tests alone
-    set(not_run "archive|linked|fortified|static|sanitized|in-line")
+    set(not_run "archive|linked|sanitized|in-line")
 elseif(ASF_TESTS STREQUAL "ALL")
     set(not_run "none")
 endif()
