@@ -59,7 +59,7 @@ if hasattr(asf, "records"):
 # All of it from the wheel.
 assert importlib.util.find_spec("asf-stubs"), "the wheel has no stubs"
 assert importlib.util.find_spec("asf.dask"), "the wheel has no asf.dask"
-assert importlib.metadata.version("asf") == asf.__version__
+assert importlib.metadata.version("alloc-stream") == asf.__version__
 with open("/proc/self/maps") as maps:
     libraries = {line.split()[-1] for line in maps if "libasf" in line or "libnettle" in line}
 assert libraries and all("/asf.libs/" in path for path in libraries), libraries
