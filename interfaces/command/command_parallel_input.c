@@ -178,7 +178,7 @@ int asf__bytes_in_pipe(int fd) {
 }
 
 void asf__let_move(void) {
-    nanosleep(&(struct timespec){.tv_nsec = 250000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* --- feeding ------------------------------------------------------------------------------------ */
