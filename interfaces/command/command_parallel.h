@@ -66,7 +66,7 @@ void asf__input_feed(struct input *in, const struct piece *p, int to);
 
 /* asf__bytes_in_pipe: returns how many bytes the pipe holds; half of PIPE_SIZE if its capacity is not
  * PIPE_SIZE.
- * asf__let_move: sleep for 250 microseconds, so that a run makes several reads or writes.  Otherwise each of
+ * asf__let_move: sleep for a millisecond, so that a run makes several reads or writes.  Otherwise each of
  * them would wake the thread at the other end of the pipe. */
 int asf__bytes_in_pipe(int fd);
 void asf__let_move(void);
