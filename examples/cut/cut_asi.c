@@ -230,7 +230,7 @@ static int cut_lines(struct input *in) {
     return (int)length;
 }
 
-/* What is cut out of a part, until it is written. */
+/* The output of one part, which waits until the parts before it are written. */
 struct result {
     struct result *next;
     int64_t index; /* of the part, or one of these: */

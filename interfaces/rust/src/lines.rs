@@ -304,7 +304,7 @@ impl<'a> Records<'a> {
     /// Ends the iteration, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of [`Lines::end`].
+    /// The errors of [`Lines::end`].
     pub fn end(self) -> io::Result<()> {
         ManuallyDrop::new(self).finish()
     }

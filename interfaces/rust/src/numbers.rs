@@ -90,7 +90,7 @@ impl Column<'_> {
 /// ```
 ///
 /// # Errors
-/// Those of [`Reader::read_columns`] for a line that is not a row (if there are several such lines, for any
+/// The errors of [`Reader::read_columns`] for a line that is not a row (if there are several such lines, for any
 /// of them) and of [`each_part`](crate::each_part).  `EMSGSIZE` if the skipped lines together are longer than
 /// 1 MB.  After an error the vectors are unchanged.
 pub fn read_columns(
@@ -194,7 +194,7 @@ impl Writer {
     /// ```
     ///
     /// # Errors
-    /// Those of [`write_all`](std::io::Write::write_all).
+    /// The errors of [`write_all`](std::io::Write::write_all).
     #[inline]
     pub fn write_int(&mut self, value: i64) -> io::Result<()> {
         // SAFETY: the region has room for the digits.
@@ -204,7 +204,7 @@ impl Writer {
     /// Writes an unsigned integer, as [`Writer::write_int`] does.
     ///
     /// # Errors
-    /// Those of [`Writer::write_int`].
+    /// The errors of [`Writer::write_int`].
     #[inline]
     pub fn write_uint(&mut self, value: u64) -> io::Result<()> {
         // SAFETY: the region has room for the digits.
@@ -215,7 +215,7 @@ impl Writer {
     /// `1e+22`, `inf`.
     ///
     /// # Errors
-    /// Those of [`Writer::write_int`].
+    /// The errors of [`Writer::write_int`].
     #[inline]
     pub fn write_float(&mut self, value: f64) -> io::Result<()> {
         // SAFETY: the region has room for the digits.

@@ -99,7 +99,7 @@ impl Reader {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// Those of [`File::open`], and `ENOMEM`.
+    /// The errors of [`File::open`], and `ENOMEM`.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Reader> {
         Reader::new(File::open(path)?)
     }
@@ -220,7 +220,7 @@ impl<On> Reader<On> {
     /// Closes the stream, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
+    /// The errors of `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
     pub fn close(mut self) -> io::Result<()> {
         let settled = self.settle();
         let reader = ManuallyDrop::new(self);
@@ -355,7 +355,7 @@ impl<'a> Shared<'a> {
     /// Returns a region, as [`Reader::region`] does.
     ///
     /// # Errors
-    /// Those of [`Reader::region`].
+    /// The errors of [`Reader::region`].
     pub fn region(&self, n: usize) -> io::Result<Option<Region<'a>>> {
         // SAFETY: the stream is open, here and in the calls below.
         self.allocate(n, |stream, n| unsafe { sys::asf_salloc(stream, n) })
@@ -364,7 +364,7 @@ impl<'a> Shared<'a> {
     /// Returns the buffered bytes, at least one and at most `n`; waits only if none is buffered.
     ///
     /// # Errors
-    /// Those of [`Reader::region`].
+    /// The errors of [`Reader::region`].
     pub fn region_some(&self, n: usize) -> io::Result<Option<Region<'a>>> {
         self.allocate(n, |stream, n| unsafe { sys::asf_salloc_some(stream, n) })
     }

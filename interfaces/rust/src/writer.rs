@@ -52,7 +52,7 @@ impl Writer {
     /// Creates a file, or truncates an existing one.
     ///
     /// # Errors
-    /// Those of [`File::create`], and `ENOMEM`.
+    /// The errors of [`File::create`], and `ENOMEM`.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Writer> {
         Writer::new(File::create(path)?)
     }
@@ -90,7 +90,7 @@ impl Writer {
     /// Writes the buffered bytes, closes the stream, and returns the error that a drop ignores.
     ///
     /// # Errors
-    /// Those of `write(2)` and `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
+    /// The errors of `write(2)` and `close(2)`; `EBUSY` if a region was leaked: then the stream leaks as well.
     pub fn close(mut self) -> io::Result<()> {
         let committed = self.commit();
         let writer = ManuallyDrop::new(self);
