@@ -291,7 +291,7 @@ ASF_EXPORT FILE *asf_file(struct asf_cios *stream);
  * source   an extension. */
 ASF_EXPORT const char *asf_error_text(int error);
 
-/* asf_version: the version of the library, as "0.2.0". */
+/* asf_version: the version of the library, as "0.3.0". */
 ASF_EXPORT const char *asf_version(void);
 
 /* asf_module_name, asf_module_why: the name of the stream module that serves the stream, and the

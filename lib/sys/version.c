@@ -7,7 +7,7 @@
 #include <asf/asf.h>
 
 #ifndef ASF_VERSION
-#define ASF_VERSION "0.2.0"
+#define ASF_VERSION "0.3.0"
 #endif
 
 const char *asf_version(void) {

@@ -52,7 +52,7 @@ pub fn copy<On>(from: &mut Reader<On>, to: &mut Writer, most: u64) -> io::Result
     u64::try_from(copied).map_err(|_| sys::error(copied))
 }
 
-/// The version of the library, such as `0.2.0`.
+/// The version of the library, such as `0.3.0`.
 pub fn version() -> &'static str {
     // SAFETY: asf_version returns a constant string.
     unsafe { CStr::from_ptr(sys::asf_version()) }.to_str().unwrap_or("")
