@@ -139,7 +139,7 @@ static void decode_once(struct decoded *d) {
         return;
     }
     const struct asf_buffer *b = d->current;
-    struct asf_decoding was = {.out = b->to, .out_size = (size_t)(b->base + b->size - b->to)};
+    struct asf_decoding was = {.in = "", .out = b->to, .out_size = (size_t)(b->base + b->size - b->to)};
     if (has_input(d)) {
         was.in = d->in[i].p + d->in[i].used;
         was.in_size = d->in[i].n - d->in[i].used;
