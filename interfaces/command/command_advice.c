@@ -14,7 +14,7 @@ static const char *base_name(const char *path) {
 }
 
 /* The compression format of the input.  NULL: not compressed, or not a regular file that can be opened. */
-static const char *format_of(const struct reported *s) {
+static const char *compression_format(const struct reported *s) {
     static const struct {
         const char *name;
         size_t length;
@@ -56,20 +56,20 @@ static uint64_t bytes_of(const struct reported *s) {
     return s->in + s->out;
 }
 
-static bool is_by_program(const struct reported *s) {
+static bool is_unix_io(const struct reported *s) {
     return !strcmp(s->module, "kernel") || !strcmp(s->module, "window");
 }
 
 /* Below these figures a difference cannot be noticed. */
-enum { FEW_CALLS = 1000, FEW_BYTES = 1 << 20, WINDOW_READ = 4096 };
+enum { MIN_CALLS = 1000, MIN_BYTES = 1 << 20, WINDOW_READ = 4096 };
 
-static const char *advise_own(const struct report *r, const struct reported *own) {
+static const char *advise_unix_io(const struct report *r, const struct reported *own) {
     uint64_t size = (bytes_of(own) + own->calls / 2) / (own->calls ? own->calls : 1);
     const char *what = own->out == 0 ? "reads" : own->in == 0 ? "writes" : "reads and writes";
     const char *of = !strcmp(own->why, "the null device") ? own->why : asf__text("a %s", own->why);
     const char *many = asf__text("%s %s of %s of %s (%s)", asf__digits((int64_t)own->calls).text, what,
                                  size_of(size), of, own->name);
-    if (own->calls >= FEW_CALLS && own->out == 0 && size <= WINDOW_READ && !strcmp(own->why, "regular file"))
+    if (own->calls >= MIN_CALLS && own->out == 0 && size <= WINDOW_READ && !strcmp(own->why, "regular file"))
         return r->unix_io
                    ? asf__text("%s: --unix does not serve them: the file is shared, or not known to map "
                                "well",
@@ -81,7 +81,7 @@ static const char *advise_own(const struct report *r, const struct reported *own
 }
 
 /* The stream with the most system calls. */
-static const struct reported *busiest(const struct report *r) {
+static const struct reported *most_syscalls_stream(const struct report *r) {
     const struct reported *most = &r->streams[0];
     for (size_t i = 1; i < r->count; i++)
         if (r->streams[i].syscalls > most->syscalls)
@@ -90,7 +90,7 @@ static const struct reported *busiest(const struct report *r) {
 }
 
 static const char *advise_served(const struct report *r) {
-    const struct reported *most = busiest(r);
+    const struct reported *most = most_syscalls_stream(r);
     uint64_t bytes = 0;
     int64_t made = 0, libc = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -102,19 +102,19 @@ static const char *advise_served(const struct report *r) {
     if (libc > made + made / 8)
         return asf__text("%s of libc's %s system calls are spared%s", asf__digits(libc - made).text,
                          asf__digits(libc).text,
-                         libc < FEW_CALLS ? ": too few for the gain to be seen"
+                         libc < MIN_CALLS ? ": too few for the gain to be seen"
                          : r->compared    ? ""
                                           : "; 'asf compare' measures what that gains");
-    if (is_by_program(most))
-        return advise_own(r, most);
-    if (most->syscalls >= FEW_CALLS && bytes_of(most) / most->syscalls < WINDOW_READ / 4)
+    if (is_unix_io(most))
+        return advise_unix_io(r, most);
+    if (most->syscalls >= MIN_CALLS && bytes_of(most) / most->syscalls < WINDOW_READ / 4)
         return asf__text("%s system calls of %s on %s: the program asks for each of them by flushing, "
                          "seeking or having no buffer",
                          asf__digits((int64_t)most->syscalls).text, size_of(bytes_of(most) / most->syscalls),
                          most->name);
-    if (r->exact && bytes >= FEW_BYTES)
+    if (r->exact && bytes >= MIN_BYTES)
         return "it makes the system calls of libc, as --exact asks; without --exact there are fewer";
-    if (bytes < FEW_BYTES)
+    if (bytes < MIN_BYTES)
         return asf__text("it moves %s: too little for asf to gain", size_of(bytes));
     if (bytes_of(most) / most->syscalls > WINDOW_READ)
         return asf__text(
@@ -132,7 +132,7 @@ const char *asf__advice(const struct report *r) {
         return asf__text("%s does no stdio, no reads and no writes: asf cannot help", base_name(r->command));
     for (size_t i = 0; !r->decompress && i < r->count; i++) {
         const struct reported *s = &r->streams[i];
-        const char *format = decodes_by_itself(s->program) ? NULL : format_of(s);
+        const char *format = decodes_by_itself(s->program) ? NULL : compression_format(s);
         if (format)
             return asf__text("input is %s (%s): --decompress", format, s->name);
     }

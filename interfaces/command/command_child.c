@@ -16,35 +16,35 @@
 
 #include "interfaces/command/command.h"
 
-enum { NONE = 0, ENDED = -1, PATIENCE = 2 /* seconds from a signal to SIGKILL */ };
+enum { NO_CHILD = 0, CHILD_ENDED = -1, SECONDS_TO_KILL = 2 /* seconds from a signal to SIGKILL */ };
 
-static volatile pid_t child; /* NONE, ENDED until asf__child_done, or the process */
-static volatile sig_atomic_t ended_by;
-static bool dies;
+static volatile pid_t child; /* NO_CHILD, CHILD_ENDED until asf__child_done, or the process */
+static volatile sig_atomic_t fatal_signal;
+static bool dies_of_signals;
 
 /* In a handler its signal is blocked, so raise() kills when the handler returns. */
-static void die(int sig) {
+static void raise_default(int sig) {
     signal(sig, SIG_DFL);
     raise(sig);
 }
 
-static void end_child(int sig) {
+static void signal_child(int sig) {
     if (sig != SIGALRM) {
-        ended_by = sig;
-        alarm(PATIENCE);
+        fatal_signal = sig;
+        alarm(SECONDS_TO_KILL);
     }
     if (child > 0)
         kill(child, sig == SIGALRM ? SIGKILL : sig);
-    else if (child == NONE)
-        die(ended_by);
+    else if (child == NO_CHILD)
+        raise_default(fatal_signal);
 }
 
-static void pass_on(int sig) {
+static void forward_signal(int sig) {
     if (child > 0)
         kill(child, sig);
 }
 
-static void handle(int sig, void (*handler)(int)) {
+static void set_unless_ignored(int sig, void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
     if (sigaction(sig, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(sig, &action, NULL);
@@ -53,18 +53,18 @@ static void handle(int sig, void (*handler)(int)) {
 /* As a subreaper this process becomes the parent of the child's orphans and can kill them. */
 void asf__die_by_signals(void) {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
-    dies = true;
+    dies_of_signals = true;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        handle(signals[i], end_child);
+        set_unless_ignored(signals[i], signal_child);
 }
 
 /* The terminal sends SIGINT and SIGQUIT to the child itself. */
-static void leave_signals_to_child(void) {
-    handle(SIGINT, SIG_IGN);
-    handle(SIGQUIT, SIG_IGN);
-    handle(SIGTERM, pass_on);
-    handle(SIGHUP, pass_on);
+static void forward_signals(void) {
+    set_unless_ignored(SIGINT, SIG_IGN);
+    set_unless_ignored(SIGQUIT, SIG_IGN);
+    set_unless_ignored(SIGTERM, forward_signal);
+    set_unless_ignored(SIGHUP, forward_signal);
 }
 
 pid_t asf__fork(void) {
@@ -74,8 +74,8 @@ pid_t asf__fork(void) {
     pid_t pid = fork();
     if (pid > 0) {
         child = pid;
-        if (!dies)
-            leave_signals_to_child();
+        if (!dies_of_signals)
+            forward_signals();
     }
     int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -88,7 +88,7 @@ int asf__wait(struct rusage *usage) {
     while (wait4(child, &status, 0, usage) < 0)
         if (errno != EINTR)
             asf__fail("wait: %s", strerror(errno));
-    child = ENDED;
+    child = CHILD_ENDED;
     return status;
 }
 
@@ -108,11 +108,11 @@ static void kill_descendants(void) {
 }
 
 void asf__child_done(void) {
-    if (ended_by) {
+    if (fatal_signal) {
         kill_descendants();
-        die(ended_by);
+        raise_default(fatal_signal);
     }
-    child = NONE;
+    child = NO_CHILD;
 }
 
 const char *asf__status_text(int status) {

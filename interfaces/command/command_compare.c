@@ -23,18 +23,18 @@
 #include "interfaces/command/command_report.h"
 #include "interfaces/command/command_table.h"
 
-enum { MOST_RUNS = 1000, USUAL_RUNS = 9, BUSY_RUNS = 27, LEAST_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2 };
+enum { MAX_RUNS = 1000, DEFAULT_RUNS = 9, BUSY_RUNS = 27, MIN_RUNS = 3, DIFFERS = 1, CANNOT_COMPARE = 2 };
 
 /* Seconds for all runs together, unless --runs gives their number. */
-static const double limit = 30, busy_limit = 60;
+static const double time_limit = 30, busy_time_limit = 60;
 
-enum way { PLAIN, SERVED };
+enum variant { PLAIN, SERVED };
 
 enum measure { CPU, ELAPSED, INSTRUCTIONS, MEASURES };
 
 /* Seconds; instructions are 0 if they are not counted. */
 struct sample {
-    double of[MEASURES];
+    double values[MEASURES];
 };
 
 /* The result of one run. */
@@ -49,13 +49,13 @@ struct comparison {
     const char *output; /* the file for standard output; NULL: a temporary file, which is compared */
     int runs;           /* 0: chosen by the time a run takes */
     bool json;
-    struct sample samples[2][MOST_RUNS];
+    struct sample samples[2][MAX_RUNS];
     int count;
     struct outcome reference, latest; /* of the first run, which is plain, and of the latest */
     int served_status;                /* of the latest served run */
     const char *served_message;       /* first line of its standard error if it failed */
     const char *difference;           /* NULL: none so far */
-    struct load began;
+    struct load load_before;
     long preempted;          /* preemptions of all runs */
     const char *disturbance; /* NULL: none */
     bool counted;            /* the instructions of all runs were counted */
@@ -63,13 +63,13 @@ struct comparison {
 
 /* --- standard input -------------------------------------------------------------------------- */
 
-static void give_up(const char *what, int error) {
+static void fail_on_file(const char *what, int error) {
     asf__fail("compare: %s: %s; %s", what, strerror(error),
               error == EFBIG ? "raise 'ulimit -f'" : "set TMPDIR to a directory with room");
 }
 
 /* A pipe can be read only once: copy standard input to a file, and replace standard input by the file. */
-static void keep_input(void) {
+static void copy_input_to_file(void) {
     struct stat st;
     static char buffer[1 << 16];
     if (fstat(STDIN_FILENO, &st) < 0 || S_ISCHR(st.st_mode) ||
@@ -82,15 +82,15 @@ static void keep_input(void) {
         fwrite(buffer, 1, n, to);
     }
     if (!to || ferror(stdin) || fflush(to) != 0 || ferror(to))
-        give_up("standard input cannot be kept", errno);
+        fail_on_file("standard input cannot be kept", errno);
     dup2(kept, STDIN_FILENO);
     fclose(to);
 }
 
 /* --- one run ------------------------------------------------------------------------------------ */
 
-static const struct comparison *current; /* for prepare, which has no arguments */
-static void (*at_file_size_limit)(int);  /* the child's action for SIGXFSZ; asf ignores it to get EFBIG */
+static const struct comparison *current_comparison; /* for redirect_streams, which has no arguments */
+static void (*sigxfsz_action)(int); /* the child's action for SIGXFSZ; asf ignores it to get EFBIG */
 
 static void redirect(int to, const char *path, int flags) {
     int fd = open(path, flags, 0666);
@@ -105,20 +105,20 @@ static const char *path_of(int fd) {
 }
 
 /* Reopen the files so that each run starts at their beginning. */
-static void prepare(void) {
-    const struct comparison *c = current;
+static void redirect_streams(void) {
+    const struct comparison *c = current_comparison;
     struct stat st;
-    signal(SIGXFSZ, at_file_size_limit);
+    signal(SIGXFSZ, sigxfsz_action);
     if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
         redirect(STDIN_FILENO, path_of(STDIN_FILENO), O_RDONLY);
     redirect(STDOUT_FILENO, c->output ? c->output : path_of(c->latest.output), O_WRONLY | O_CREAT | O_TRUNC);
     redirect(STDERR_FILENO, path_of(c->latest.errors), O_WRONLY | O_TRUNC);
 }
 
-static void become(const struct comparison *c, enum way way, int failure) {
+static void exec_program(const struct comparison *c, enum variant variant, int failure) {
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    prepare();
-    if (way == SERVED)
+    redirect_streams();
+    if (variant == SERVED)
         _exit(asf__execute(c->argv, &c->serving));
     execvp(c->argv[0], c->argv);
     int error = errno;
@@ -132,7 +132,7 @@ static double seconds_of(const struct timeval *t) {
 }
 
 /* errors  ends the process with CANNOT_COMPARE if the program cannot be executed */
-static struct sample run_once(struct comparison *c, enum way way) {
+static struct sample run_program(struct comparison *c, enum variant variant) {
     int failure[2];
     char error[128];
     struct rusage usage;
@@ -144,7 +144,7 @@ static struct sample run_once(struct comparison *c, enum way way) {
     if (child < 0)
         asf__fail("compare: fork: %s; end some processes", strerror(errno));
     if (child == 0)
-        become(c, way, failure[1]);
+        exec_program(c, variant, failure[1]);
     close(failure[1]);
     FILE *why = fdopen(failure[0], "r");
     bool failed = why && fgets(error, sizeof error, why);
@@ -163,16 +163,16 @@ static struct sample run_once(struct comparison *c, enum way way) {
 
 /* --- comparing the output ------------------------------------------------------------------------- */
 
-static FILE *open_again(int fd) {
+static FILE *open_from_start(int fd) {
     FILE *file = fopen(path_of(fd), "re");
     if (!file)
-        give_up("what was printed cannot be read", errno);
+        fail_on_file("what was printed cannot be read", errno);
     return file;
 }
 
 /* The first difference of two files; NULL: they are equal. */
-static const char *difference_of(const char *name, int first, int second) {
-    FILE *a = open_again(first), *b = open_again(second);
+static const char *compare_files(const char *name, int first, int second) {
+    FILE *a = open_from_start(first), *b = open_from_start(second);
     static char one[1 << 16], other[1 << 16];
     unsigned long long offset = 0, line = 1;
     const char *found = NULL;
@@ -194,20 +194,20 @@ static const char *difference_of(const char *name, int first, int second) {
 }
 
 /* How the latest run differs from the first; the status is compared first.  NULL: no difference. */
-static const char *find_difference(const struct comparison *c, enum way way) {
+static const char *compare_outcomes(const struct comparison *c, enum variant variant) {
     const struct outcome *a = &c->reference, *b = &c->latest;
     if (a->status != b->status)
-        return asf__text(way == SERVED ? "%s with asf, %s without" : "%s in place of %s",
+        return asf__text(variant == SERVED ? "%s with asf, %s without" : "%s in place of %s",
                          asf__status_text(b->status), asf__status_text(a->status));
-    const char *found = c->output ? NULL : difference_of("standard output", a->output, b->output);
-    return found ? found : difference_of("standard error", a->errors, b->errors);
+    const char *found = c->output ? NULL : compare_files("standard output", a->output, b->output);
+    return found ? found : compare_files("standard error", a->errors, b->errors);
 }
 
 /* "" if the file is empty. */
 static const char *first_line(int fd) {
     char *line = NULL;
     size_t room = 0;
-    FILE *file = open_again(fd);
+    FILE *file = open_from_start(fd);
     ssize_t n = getline(&line, &room, file);
     const char *text = asf__text("%.*s", n > 0 ? (int)strcspn(line, "\n") : 0, line);
     free(line);
@@ -215,21 +215,21 @@ static const char *first_line(int fd) {
     return text;
 }
 
-static void note_outcome(struct comparison *c, enum way way) {
-    const char *found = c->difference ? NULL : find_difference(c, way);
-    if (way == SERVED) {
+static void check_outcome(struct comparison *c, enum variant variant) {
+    const char *found = c->difference ? NULL : compare_outcomes(c, variant);
+    if (variant == SERVED) {
         c->served_status = c->latest.status;
         c->served_message = c->served_status ? first_line(c->latest.errors) : "";
     }
-    if (found && way == SERVED) {
-        run_once(c, PLAIN);
-        const char *without = find_difference(c, PLAIN);
-        way = without ? PLAIN : SERVED;
+    if (found && variant == SERVED) {
+        run_program(c, PLAIN);
+        const char *without = compare_outcomes(c, PLAIN);
+        variant = without ? PLAIN : SERVED;
         found = without ? without : found;
     }
     if (found)
-        c->difference =
-            asf__text(way == SERVED ? "differs: %s" : "differs from run to run, without asf too: %s", found);
+        c->difference = asf__text(
+            variant == SERVED ? "differs: %s" : "differs from run to run, without asf too: %s", found);
 }
 
 /* --- the runs ---------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static void note_outcome(struct comparison *c, enum way way) {
 static void show_progress(const struct comparison *c, int done, int all) {
     enum { WIDTH = 30, WARM_UP = 2 };
     char bar[WIDTH + 1] = "..............................";
-    double each = (asf__seconds() - c->began.time) / (done + WARM_UP);
+    double each = (asf__seconds() - c->load_before.time) / (done + WARM_UP);
     memset(bar, '#', (size_t)(done * WIDTH / all));
     if (isatty(STDERR_FILENO))
         fprintf(stderr, done < all ? "\r\033[K[%s] run %d of %d, %.0f s left" : "\r\033[K", bar, done + 1,
@@ -250,10 +250,10 @@ static unsigned random_word(void) {
 }
 
 /* The runs that fit into the time limit, more of them on a busy machine. */
-static int count_runs(const struct comparison *c, double both, bool busy) {
-    int usual = busy ? BUSY_RUNS : USUAL_RUNS;
-    int fit = both > 0 ? (int)((busy ? busy_limit : limit) / both) : usual;
-    return c->runs ? c->runs : fit < LEAST_RUNS ? LEAST_RUNS : fit < usual ? fit : usual;
+static int choose_run_count(const struct comparison *c, double both, bool busy) {
+    int usual = busy ? BUSY_RUNS : DEFAULT_RUNS;
+    int fit = both > 0 ? (int)((busy ? busy_time_limit : time_limit) / both) : usual;
+    return c->runs ? c->runs : fit < MIN_RUNS ? MIN_RUNS : fit < usual ? fit : usual;
 }
 
 static struct outcome new_outcome(void) {
@@ -262,45 +262,45 @@ static struct outcome new_outcome(void) {
 }
 
 static void run_pair(struct comparison *c, int runs) {
-    enum way first = random_word() % 2 ? SERVED : PLAIN;
+    enum variant first = random_word() % 2 ? SERVED : PLAIN;
     for (int i = 0; i < 2; i++) {
-        enum way way = i == 0 ? first : !first;
+        enum variant variant = i == 0 ? first : !first;
         show_progress(c, 2 * c->count + i, 2 * runs);
-        struct sample s = c->samples[way][c->count] = run_once(c, way);
-        c->counted = c->counted && s.of[INSTRUCTIONS] > 0;
-        note_outcome(c, way);
+        struct sample s = c->samples[variant][c->count] = run_program(c, variant);
+        c->counted = c->counted && s.values[INSTRUCTIONS] > 0;
+        check_outcome(c, variant);
     }
     c->count++;
 }
 
 /* The first plain and the first served run warm up.  All later runs are compared with the first plain run. */
-static void run_all(struct comparison *c) {
-    c->began = asf__load();
+static void run_pairs(struct comparison *c) {
+    c->load_before = asf__load();
     c->counted = true;
     c->latest = new_outcome();
-    double both = run_once(c, PLAIN).of[ELAPSED];
+    double both = run_program(c, PLAIN).values[ELAPSED];
     c->reference = c->latest;
     c->latest = new_outcome();
-    both += run_once(c, SERVED).of[ELAPSED];
-    note_outcome(c, SERVED);
-    int runs = count_runs(c, both, asf__is_busy(&c->began));
+    both += run_program(c, SERVED).values[ELAPSED];
+    check_outcome(c, SERVED);
+    int runs = choose_run_count(c, both, asf__is_busy(&c->load_before));
     while (c->count < runs && !c->difference) {
         run_pair(c, runs);
-        if (c->count == runs && asf__disturbance(&c->began, c->preempted))
-            runs = count_runs(c, both, true);
+        if (c->count == runs && asf__disturbance(&c->load_before, c->preempted))
+            runs = choose_run_count(c, both, true);
     }
     show_progress(c, 2 * runs, 2 * runs);
 }
 
 /* --- statistics and verdict ----------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b) {
+static int compare_doubles(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
 static double median(double *v, int n) {
-    qsort(v, (size_t)n, sizeof *v, by_size);
+    qsort(v, (size_t)n, sizeof *v, compare_doubles);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -310,24 +310,24 @@ struct estimate {
 };
 
 struct estimates {
-    struct estimate way[2], ratio; /* ratio: plain divided by served */
+    struct estimate variant[2], ratio; /* ratio: plain divided by served */
 };
 
-static struct estimate interval(double *drawn, int n, double value) {
-    qsort(drawn, (size_t)n, sizeof *drawn, by_size);
+static struct estimate confidence_interval(double *drawn, int n, double value) {
+    qsort(drawn, (size_t)n, sizeof *drawn, compare_doubles);
     return (struct estimate){value, drawn[n / 40], drawn[n - 1 - n / 40]};
 }
 
 /* By bootstrap: draw pairs of runs with replacement. */
-static struct estimates estimate(const struct comparison *c, enum measure measure) {
+static struct estimates bootstrap(const struct comparison *c, enum measure measure) {
     enum { DRAWS = 2000 };
-    static double drawn[3][DRAWS], v[2][MOST_RUNS];
+    static double drawn[3][DRAWS], v[2][MAX_RUNS];
     double m[2] = {0, 0};
     for (int draw = -1; draw < DRAWS; draw++) {
         for (int i = 0; i < c->count; i++) {
             int from = draw < 0 ? i : (int)(random_word() % (unsigned)c->count);
-            for (int way = PLAIN; way <= SERVED; way++)
-                v[way][i] = c->samples[way][from].of[measure];
+            for (int variant = PLAIN; variant <= SERVED; variant++)
+                v[variant][i] = c->samples[variant][from].values[measure];
         }
         double plain = median(v[PLAIN], c->count), served = median(v[SERVED], c->count);
         if (draw < 0)
@@ -337,9 +337,9 @@ static struct estimates estimate(const struct comparison *c, enum measure measur
             drawn[2][draw] = served > 0 ? plain / served : 1;
     }
     double ratio = m[SERVED] > 0 ? m[PLAIN] / m[SERVED] : 1;
-    return (struct estimates){
-        {interval(drawn[PLAIN], DRAWS, m[PLAIN]), interval(drawn[SERVED], DRAWS, m[SERVED])},
-        interval(drawn[2], DRAWS, ratio)};
+    return (struct estimates){{confidence_interval(drawn[PLAIN], DRAWS, m[PLAIN]),
+                               confidence_interval(drawn[SERVED], DRAWS, m[SERVED])},
+                              confidence_interval(drawn[2], DRAWS, ratio)};
 }
 
 /* Differences below 1 % do not count. */
@@ -347,7 +347,7 @@ static bool is_difference(const struct estimate *ratio) {
     return (ratio->low > 1 && ratio->value > 1.01) || (ratio->high < 1 && ratio->value < 0.99);
 }
 
-static const char *no_gain(const struct report *r) {
+static const char *no_gain_reason(const struct report *r) {
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->streams[i].module, "kernel") != 0)
             return NULL;
@@ -357,7 +357,7 @@ static const char *no_gain(const struct report *r) {
 }
 
 /* In brackets, for a verdict that might differ on a quiet machine. */
-static const char *doubt_of(const struct comparison *c) {
+static const char *disturbance_note(const struct comparison *c) {
     return c->disturbance ? asf__text(" (disturbed: %s)", c->disturbance) : "";
 }
 
@@ -368,18 +368,18 @@ static const char *verdict_of(const struct comparison *c, const struct estimates
         return c->difference;
     if (is_difference(ratio) && ratio->value > 1 && !r->obstacle)
         return asf__text("%.2f times as fast, %s", ratio->value, same);
-    if (no_gain(r))
-        return asf__text("no gain: %s, %s", no_gain(r), same);
+    if (no_gain_reason(r))
+        return asf__text("no gain: %s, %s", no_gain_reason(r), same);
     if (!is_difference(ratio))
-        return asf__text("no difference that can be told, %s%s", same, doubt_of(c));
+        return asf__text("no difference that can be told, %s%s", same, disturbance_note(c));
     return asf__text("slower: by %.1f ms, or %.2f times the time, %s",
-                     1e3 * (e->way[SERVED].value - e->way[PLAIN].value), 1 / ratio->value, same);
+                     1e3 * (e->variant[SERVED].value - e->variant[PLAIN].value), 1 / ratio->value, same);
 }
 
 /* --- the report ----------------------------------------------------------------------------------- */
 
-static void print_row(const char *what, const char *unit, const struct estimates *e) {
-    const struct estimate *p = &e->way[PLAIN], *s = &e->way[SERVED], *r = &e->ratio;
+static void print_estimates(const char *what, const char *unit, const struct estimates *e) {
+    const struct estimate *p = &e->variant[PLAIN], *s = &e->variant[SERVED], *r = &e->ratio;
     printf("  %-9s %8.4f %s (%.4f-%.4f)  %8.4f %s (%.4f-%.4f)   %.2f (%.2f-%.2f)\n", what, p->value, unit,
            p->low, p->high, s->value, unit, s->low, s->high, r->value, r->low, r->high);
 }
@@ -390,12 +390,13 @@ static struct estimate in_billions(struct estimate e) {
 
 static void print_table(const struct comparison *c, const struct estimates e[MEASURES]) {
     const struct estimates *n = &e[INSTRUCTIONS];
-    const struct estimates billions = {{in_billions(n->way[PLAIN]), in_billions(n->way[SERVED])}, n->ratio};
+    const struct estimates billions = {{in_billions(n->variant[PLAIN]), in_billions(n->variant[SERVED])},
+                                       n->ratio};
     printf("  %-9s %-28s %-28s %s\n", "", "   plain", "   with asf", "ratio");
-    print_row("user+sys", "s", &e[CPU]);
-    print_row("elapsed", "s", &e[ELAPSED]);
+    print_estimates("user+sys", "s", &e[CPU]);
+    print_estimates("elapsed", "s", &e[ELAPSED]);
     if (c->counted)
-        print_row("instr.", "G", &billions);
+        print_estimates("instr.", "G", &billions);
     printf("  medians of %d runs each, with intervals of 95 in 100\n", c->count);
 }
 
@@ -411,8 +412,8 @@ static void print_json(const struct comparison *c, const struct estimates e[MEAS
            asf__exit_status(c->reference.status));
     for (int i = 0; i < (c->counted ? MEASURES : INSTRUCTIONS) && !c->difference; i++) {
         printf(" \"%s\": {", names[i]);
-        print_estimate("plain", &e[i].way[PLAIN], ", ");
-        print_estimate("asf", &e[i].way[SERVED], ", ");
+        print_estimate("plain", &e[i].variant[PLAIN], ", ");
+        print_estimate("asf", &e[i].variant[SERVED], ", ");
         print_estimate("ratio", &e[i].ratio, "},\n");
     }
     fputs(" \"disturbance\": ", stdout);
@@ -424,33 +425,33 @@ static void print_json(const struct comparison *c, const struct estimates e[MEAS
     puts("}");
 }
 
-static void tell_of_failure(const struct comparison *c, const char *how, int status, const char *message) {
+static void warn_of_failure(const struct comparison *c, const char *how, int status, const char *message) {
     if (status)
         asf__warn("%s fails %s: %s%s%s", c->argv[0], how, asf__status_text(status),
                   message[0] ? ": " : ", without a message", message);
 }
 
 /* The program's messages went to files: repeat the first line for the user. */
-static void tell_of_failures(const struct comparison *c) {
+static void warn_of_failures(const struct comparison *c) {
     const struct outcome *plain = &c->reference;
     if (plain->status == c->served_status) {
-        tell_of_failure(c, "both ways", plain->status, first_line(plain->errors));
+        warn_of_failure(c, "both ways", plain->status, first_line(plain->errors));
     } else {
-        tell_of_failure(c, "with asf", c->served_status, c->served_message);
-        tell_of_failure(c, "without asf", plain->status, first_line(plain->errors));
+        warn_of_failure(c, "with asf", c->served_status, c->served_message);
+        warn_of_failure(c, "without asf", plain->status, first_line(plain->errors));
     }
 }
 
-static int tell(struct comparison *c) {
+static int report_result(struct comparison *c) {
     struct report r;
     struct estimates e[MEASURES] = {0};
-    c->disturbance = asf__disturbance(&c->began, c->preempted);
+    c->disturbance = asf__disturbance(&c->load_before, c->preempted);
     asf__report_program(c->argv, &c->serving, &r);
     r.compared = true;
     for (int i = 0; i < MEASURES && c->count > 0; i++)
-        e[i] = estimate(c, (enum measure)i);
+        e[i] = bootstrap(c, (enum measure)i);
     const char *verdict = verdict_of(c, &e[CPU], &r), *advice = asf__advice(&r);
-    tell_of_failures(c);
+    warn_of_failures(c);
     if (c->json) {
         print_json(c, e, verdict, advice);
     } else {
@@ -469,12 +470,12 @@ static int tell(struct comparison *c) {
 static int parse_runs(const char *text) {
     char *end;
     long n = strtol(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < LEAST_RUNS || n > MOST_RUNS)
-        asf__fail("compare: --runs %s: give a number from %d to %d", text, LEAST_RUNS, MOST_RUNS);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < MIN_RUNS || n > MAX_RUNS)
+        asf__fail("compare: --runs %s: give a number from %d to %d", text, MIN_RUNS, MAX_RUNS);
     return (int)n;
 }
 
-static bool parse(struct comparison *c, int argc, char **argv) {
+static bool parse_compare(struct comparison *c, int argc, char **argv) {
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:ho:", asf__options_of("compare"), NULL)) != -1;) {
         if (option == 'h')
@@ -495,19 +496,19 @@ static bool parse(struct comparison *c, int argc, char **argv) {
 }
 
 int asf__compare(int argc, char **argv) {
-    static struct comparison c = {.serving = {.prepare = prepare}};
-    if (!parse(&c, argc, argv))
+    static struct comparison c = {.serving = {.prepare = redirect_streams}};
+    if (!parse_compare(&c, argc, argv))
         return asf__help_of("compare");
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
         asf__fail("compare: standard output: %s; give it one to report to", strerror(errno));
-    current = &c;
+    current_comparison = &c;
     asf__preload(c.serving.library); /* fails before the first run, if at all */
     if (access(path_of(STDOUT_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);
-    at_file_size_limit = signal(SIGXFSZ, SIG_IGN);
+    sigxfsz_action = signal(SIGXFSZ, SIG_IGN);
     asf__die_by_signals();
-    keep_input();
-    run_all(&c);
-    return tell(&c);
+    copy_input_to_file();
+    run_pairs(&c);
+    return report_result(&c);
 }

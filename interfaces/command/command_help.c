@@ -21,11 +21,11 @@ const struct command *asf__command(const char *name) {
 }
 
 const struct option *asf__options_of(const char *name) {
-    enum { MOST = 16 };
-    static struct option options[MOST];
+    enum { MAX_OPTIONS = 16 };
+    static struct option options[MAX_OPTIONS];
     const struct command_option *o = asf__command(name)->options;
     size_t n = 0;
-    for (; o->value && n < MOST - 2; o++)
+    for (; o->value && n < MAX_OPTIONS - 2; o++)
         options[n++] = (struct option){o->name,
                                        !o->argument            ? no_argument
                                        : o->argument[0] == '=' ? optional_argument
@@ -61,7 +61,7 @@ const char *asf__option_text(const struct command_option *o) {
 }
 
 /* The command's name within the group: "ls" of "shm ls" in "shm".  NULL: not in the group. */
-static const char *name_in(const struct command *c, const char *group) {
+static const char *name_in_group(const struct command *c, const char *group) {
     size_t n = strlen(group);
     const char *name = c->name + (n ? n + 1 : 0);
     return (n == 0 || (!strncmp(c->name, group, n) && c->name[n] == ' ')) && !strchr(name, ' ') ? name : NULL;
@@ -69,7 +69,7 @@ static const char *name_in(const struct command *c, const char *group) {
 
 /* "ls [--json] [--leaked]": groups are small enough to list the options. */
 static const char *synopsis_of(const struct command *c, const char *group) {
-    const char *text = name_in(c, group);
+    const char *text = name_in_group(c, group);
     for (const struct command_option *o = c->options; group[0] && o->value; o++)
         text = asf__text("%s [%s]", text, asf__option_text(o));
     return group[0] && c->operands != NO_OPERANDS
@@ -79,7 +79,7 @@ static const char *synopsis_of(const struct command *c, const char *group) {
 
 static void print_commands(const char *group) {
     for (const struct command *c = asf__commands; c->name; c++)
-        if (name_in(c, group))
+        if (name_in_group(c, group))
             print_item(synopsis_of(c, group), c->summary);
 }
 
@@ -103,7 +103,7 @@ int asf__help_of(const char *name) {
     const struct command *c = name ? asf__command(name) : NULL;
     if (!c)
         return print_list();
-    printf("usage: asf %s %s\n\n%s\n", c->name, c->usage, c->about);
+    printf("usage: asf %s %s\n\n%s\n", c->name, c->usage, c->description);
     if (c->operands == COMMAND_NAMES && strcmp(name, "help") != 0)
         print_commands(name);
     for (const struct command_option *o = c->options; o->value; o++)
@@ -112,8 +112,8 @@ int asf__help_of(const char *name) {
     for (const struct command_option *o = c->options; o->value; o++)
         if (!strcmp(o->name, "options") && !strcmp(name, "run"))
             print_keys();
-    if (c->after)
-        printf("\n%s", c->after);
+    if (c->epilog)
+        printf("\n%s", c->epilog);
     return asf__close_stdout();
 }
 
@@ -133,8 +133,8 @@ int asf__close_words(const char *a, const char *b) {
 
 const char *asf__suggestion(const char *group, const char *word) {
     for (const struct command *c = asf__commands; c->name; c++)
-        if (name_in(c, group) && asf__close_words(name_in(c, group), word))
-            return asf__text("; is '%s' meant?", name_in(c, group));
+        if (name_in_group(c, group) && asf__close_words(name_in_group(c, group), word))
+            return asf__text("; is '%s' meant?", name_in_group(c, group));
     return "";
 }
 
@@ -158,7 +158,7 @@ void asf__bad_option(const char *command, int option, char **argv) {
               option_suggestion(command, word), command);
 }
 
-static const struct command_key *key_of(const char *word, size_t length) {
+static const struct command_key *find_key(const char *word, size_t length) {
     for (const struct command_key *k = asf__keys; k->name; k++)
         if (strlen(k->name) == length && !memcmp(k->name, word, length))
             return k;
@@ -175,7 +175,7 @@ static const char *all_keys(void) {
 void asf__check_keys(const char *command, const char *options) {
     for (const char *at = options; *at; at += strspn(at, ",")) {
         const size_t length = strcspn(at, ","), key = strcspn(at, "=,");
-        const struct command_key *known = key_of(at, key);
+        const struct command_key *known = find_key(at, key);
         if (key == length)
             asf__fail("%s: --options: '%.*s' has no value; an option is KEY=VALUE", command, (int)length, at);
         if (!known)

@@ -65,7 +65,7 @@ static const char *built_directory(void) {
     return asf__text("%s/../lib", asf__own_directory());
 }
 
-static const char *library_beside_command(enum library library) {
+static const char *library_relative_to_command(enum library library) {
     const char *installed = installed_directory(), *built = built_directory();
     const char *path = library_in(installed, library);
     if (path == NULL)
@@ -79,7 +79,7 @@ static const char *library_beside_command(enum library library) {
 }
 
 /* A program may change its directory before it executes another. */
-static const char *absolute(const char *path) {
+static const char *absolute_path(const char *path) {
     char directory[PATH_MAX];
     if (path[0] == '/')
         return path;
@@ -91,7 +91,7 @@ static const char *absolute(const char *path) {
 static const char *find_library(enum library library) {
     const char *named = getenv("ASF_LIBRARY");
     bool is_named = named != NULL && named[0] != '\0';
-    const char *path = is_named ? absolute(named) : library_beside_command(library);
+    const char *path = is_named ? absolute_path(named) : library_relative_to_command(library);
     if (access(path, R_OK) != 0)
         asf__fail("%s: access: %s; %s", path, strerror(errno),
                   is_named ? "ASF_LIBRARY must name libasf_stdio.so or libasf_unix.so" : "make it readable");
@@ -155,7 +155,7 @@ const char *asf__other_library_flaw(enum library library) {
 /* musl's loader ends a program if it finds a preloaded library but cannot load it.  It does not expand $LIB,
  * so it finds no file of this name.  glibc expands $LIB to the directory of its libc below /.  If that
  * directory is missing, as on NixOS, return the plain path. */
-static const char *found_by_glibc_alone(const char *path) {
+static const char *glibc_only_path(const char *path) {
     const char *name = asf__text("/$LIB/../../../../../..%s", path);
     if (OWN_LIBC == MUSL) /* musl's dlopen cannot test the name */
         return name;
@@ -165,56 +165,56 @@ static const char *found_by_glibc_alone(const char *path) {
 
 /* glibc's loader ends a program whose preloaded library needs another libc.  It silently ignores names of
  * PATH_MAX bytes and more, and a tab is part of a name.  To musl's loader tabs separate names. */
-static const char *found_by_musl_alone(const char *path) {
+static const char *musl_only_path(const char *path) {
     static char tabs[PATH_MAX + 1];
     memset(tabs, '\t', PATH_MAX);
     return asf__text("%s%s", tabs, path);
 }
 
-static const char *found_by_one_alone(enum libc libc, const char *path) {
-    return libc == GLIBC ? found_by_glibc_alone(path) : found_by_musl_alone(path);
+static const char *single_libc_path(enum libc libc, const char *path) {
+    return libc == GLIBC ? glibc_only_path(path) : musl_only_path(path);
 }
 
 /* Other libraries in LD_PRELOAD; asf's own, set by an outer asf, are dropped. */
-struct others {
+struct preloads {
     const char *before_libc, *from_libc_on; /* from_libc_on may begin with libc */
 };
 
-static const char *file_name_in(const char *path) {
+static const char *path_base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
 /* If LD_PRELOAD already has libasf_unix, set `library` to it: libasf_unix also serves stdio. */
-static struct others others_preloaded(enum library *library) {
-    struct others others = {"", ""};
+static struct preloads parse_preloads(enum library *library) {
+    struct preloads preloads = {"", ""};
     const char *next = getenv("LD_PRELOAD");
     while (next != NULL && *next != '\0') {
         size_t length = strcspn(next, " :");
-        const char *item = asf__text("%.*s", (int)length, next), *name = file_name_in(item);
+        const char *item = asf__text("%.*s", (int)length, next), *name = path_base_name(item);
         if (strcmp(name, file_name(LIBRARY_OF_UNIX)) == 0)
             *library = LIBRARY_OF_UNIX;
-        else if (strcmp(name, "libc.so.6") == 0 || others.from_libc_on[0] != '\0')
-            others.from_libc_on = asf__join_list(others.from_libc_on, ':', item);
+        else if (strcmp(name, "libc.so.6") == 0 || preloads.from_libc_on[0] != '\0')
+            preloads.from_libc_on = asf__join_list(preloads.from_libc_on, ':', item);
         else if (strcmp(name, file_name(LIBRARY_OF_STDIO)) != 0)
-            others.before_libc = asf__join_list(others.before_libc, ':', item);
+            preloads.before_libc = asf__join_list(preloads.before_libc, ':', item);
         next += length + strspn(next + length, " :");
     }
-    return others;
+    return preloads;
 }
 
 const char *asf__preload(enum library library) {
     static const char *made[2]; /* made once: later a child may have no free descriptors */
     const char **preload = &made[library];
     if (*preload == NULL) {
-        struct others others = others_preloaded(&library);
-        const char *own = found_by_one_alone(OWN_LIBC, find_library(library));
+        struct preloads preloads = parse_preloads(&library);
+        const char *own = single_libc_path(OWN_LIBC, find_library(library));
         const struct other_library *other = other_library(library);
         if (other->flaw != NULL)
             other = other_library(LIBRARY_OF_STDIO);
         if (other->flaw == NULL)
-            own = asf__join_list(own, ':', found_by_one_alone(OTHER_LIBC, other->path));
-        *preload = asf__join_list(asf__join_list(others.before_libc, ':', own), ':', others.from_libc_on);
+            own = asf__join_list(own, ':', single_libc_path(OTHER_LIBC, other->path));
+        *preload = asf__join_list(asf__join_list(preloads.before_libc, ':', own), ':', preloads.from_libc_on);
     }
     return *preload;
 }

@@ -14,7 +14,7 @@
 #include "interfaces/command/command_measure.h"
 
 /* Limits that an idle machine stays below: seconds waited per second, and preemptions per second. */
-static const double waits = 0.05, preemptions = 20;
+static const double max_wait_share = 0.05, max_preemption_rate = 20;
 
 /* The file's line: "some avg10=1.50 avg60=0.80 avg300=0.20 total=12345678", in percent and microseconds. */
 static bool read_pressure(struct load *load) {
@@ -48,7 +48,7 @@ struct load asf__load(void) {
 }
 
 bool asf__is_busy(const struct load *load) {
-    return load->recent > (load->waiting < 0 ? 1 : waits);
+    return load->recent > (load->waiting < 0 ? 1 : max_wait_share);
 }
 
 const char *asf__disturbance(const struct load *since, long preempted) {
@@ -58,9 +58,9 @@ const char *asf__disturbance(const struct load *since, long preempted) {
     const char *words = "";
     if (now.waiting < 0 && asf__is_busy(&now))
         words = asf__text("%.1f processes ran for each processor", now.recent);
-    else if (now.waiting >= 0 && waited > waits)
+    else if (now.waiting >= 0 && waited > max_wait_share)
         words = asf__text("processes waited for a processor %.0f %% of the time", 100 * waited);
-    if ((double)preempted > preemptions * took)
+    if ((double)preempted > max_preemption_rate * took)
         words = asf__join_list(words, ',',
                                asf__text("%sits runs were preempted %.0f times a second", words[0] ? " " : "",
                                          (double)preempted / took));

@@ -21,7 +21,7 @@
 
 #include "interfaces/command/command.h"
 
-enum { KB = 1 << 10, MB = 1 << 20, LARGEST = 1 << 20, PAGE = 4096, LEAST = 4 * MB };
+enum { KB = 1 << 10, MB = 1 << 20, BUFFER_SIZE = 1 << 20, PAGE = 4096, MIN_FILE_SIZE = 4 * MB };
 
 /* The files and the buffer to measure one file system. */
 struct bench {
@@ -32,7 +32,7 @@ struct bench {
     volatile uint64_t sum; /* volatile: the compiler must not drop reads */
 };
 
-/* Transfer the whole range in pieces of `size` bytes.  Returns false on failure. */
+/* Transfer the whole range in chunks of `size` bytes.  Returns false on failure. */
 typedef bool run_function(struct bench *b, size_t size);
 
 double asf__seconds(void) {
@@ -41,9 +41,9 @@ double asf__seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- the ways ------------------------------------------------------------------- */
+/* --- the methods ------------------------------------------------------------------- */
 
-static void add_words(struct bench *b, const char *p, size_t n) {
+static void sum_words(struct bench *b, const char *p, size_t n) {
     uint64_t sum = 0, word;
     for (size_t i = 0; i + sizeof word <= n; i += sizeof word) {
         memcpy(&word, p + i, sizeof word);
@@ -57,7 +57,7 @@ static bool run_read(struct bench *b, size_t size) {
         ssize_t n = pread(b->in, b->buffer, size, b->from + (off_t)at);
         if (n <= 0)
             return false;
-        add_words(b, b->buffer, (size_t)n);
+        sum_words(b, b->buffer, (size_t)n);
     }
     return true;
 }
@@ -76,21 +76,21 @@ static bool run_windows(struct bench *b, size_t size, int flags,
 }
 
 static bool run_map(struct bench *b, size_t size) {
-    return run_windows(b, size, 0, add_words);
+    return run_windows(b, size, 0, sum_words);
 }
 
 static bool run_populate(struct bench *b, size_t size) {
-    return run_windows(b, size, MAP_POPULATE, add_words);
+    return run_windows(b, size, MAP_POPULATE, sum_words);
 }
 
-static void touch(struct bench *b, const char *p, size_t n) {
+static void touch_pages(struct bench *b, const char *p, size_t n) {
     for (size_t i = 0; i < n; i += PAGE)
         b->sum += (uint64_t)((const volatile char *)p)[i];
 }
 
 /* Read one byte of each page, to time the page faults alone. */
 static bool run_fault(struct bench *b, size_t size) {
-    return run_windows(b, size, 0, touch);
+    return run_windows(b, size, 0, touch_pages);
 }
 
 static bool empty_output(struct bench *b) {
@@ -111,7 +111,7 @@ static bool run_copy(struct bench *b, size_t size) {
     return true;
 }
 
-static bool run_range(struct bench *b, size_t size) {
+static bool run_copy_file_range(struct bench *b, size_t size) {
     size_t copied = 0;
     for (ssize_t n; (n = copy_file_range(b->in, NULL, b->out, NULL, size, 0)) > 0;)
         copied += (size_t)n;
@@ -120,58 +120,59 @@ static bool run_range(struct bench *b, size_t size) {
 
 /* --- timing --------------------------------------------------------------------------- */
 
-enum { MOST_SIZES = 8 };
+enum { MAX_SIZES = 8 };
 
-struct way {
+struct method {
     const char *name;
     run_function *run;
     bool writes;
-    size_t sizes[MOST_SIZES]; /* ends with a 0 */
+    size_t sizes[MAX_SIZES]; /* ends with a 0 */
 };
 
-static void announce(const struct place *place, struct course *course, const char *what) {
-    char *text = asf__text("%s: %s", place->name, what);
-    course->show(course, text);
-    course->done++;
+static void begin_step(const struct target *target, struct progress *progress, const char *what) {
+    char *text = asf__text("%s: %s", target->name, what);
+    progress->report(progress, text);
+    progress->done++;
     free(text);
 }
 
-static void note(struct place *place, const char *way, size_t size, double rate) {
-    if (place->count < MOST_FIGURES && rate > 0)
-        place->figures[place->count++] = (struct figure){way, size, rate};
+static void add_measurement(struct target *target, const char *method, size_t size, double rate) {
+    if (target->count < MAX_MEASUREMENTS && rate > 0)
+        target->measurements[target->count++] = (struct measurement){method, size, rate};
 }
 
 /* returns  seconds, or 0 on failure */
-static double time_once(struct bench *b, const struct way *way, size_t size) {
-    if (way->writes && !empty_output(b))
+static double time_method(struct bench *b, const struct method *method, size_t size) {
+    if (method->writes && !empty_output(b))
         return 0;
     double began = asf__seconds();
-    return way->run(b, size) ? asf__seconds() - began : 0;
+    return method->run(b, size) ? asf__seconds() - began : 0;
 }
 
-/* On a busy machine sizes and rounds are left out, but each way is measured once. */
-static bool has_time(const struct course *course, int round, size_t i) {
-    return (round == 0 && i == 0) || asf__seconds() < course->end;
+/* On a busy machine sizes and rounds are left out, but each method is measured once. */
+static bool has_time(const struct progress *progress, int round, size_t i) {
+    return (round == 0 && i == 0) || asf__seconds() < progress->end;
 }
 
-static void measure_way(struct place *place, struct course *course, struct bench *b, const struct way *way) {
-    double best[MOST_SIZES] = {0};
-    announce(place, course, way->name);
-    for (int round = 0; round < course->rounds; round++)
-        for (size_t i = 0; i < MOST_SIZES && way->sizes[i] && has_time(course, round, i); i++) {
-            double took = time_once(b, way, way->sizes[i]);
+static void measure_method(struct target *target, struct progress *progress, struct bench *b,
+                           const struct method *method) {
+    double best[MAX_SIZES] = {0};
+    begin_step(target, progress, method->name);
+    for (int round = 0; round < progress->rounds; round++)
+        for (size_t i = 0; i < MAX_SIZES && method->sizes[i] && has_time(progress, round, i); i++) {
+            double took = time_method(b, method, method->sizes[i]);
             if (took > 0 && (best[i] == 0 || took < best[i]))
                 best[i] = took;
         }
-    for (size_t i = 0; i < MOST_SIZES; i++)
+    for (size_t i = 0; i < MAX_SIZES; i++)
         if (best[i] > 0)
-            note(place, way->name, way->sizes[i], (double)b->bytes / best[i]);
+            add_measurement(target, method->name, method->sizes[i], (double)b->bytes / best[i]);
 }
 
 /* --- the smallest file that is worth a map ------------------------------------------------ */
 
 /* Each run reads another part of the file, so that its data are not in the processor's caches. */
-static double time_small(struct bench *b, size_t size, run_function *run) {
+static double time_small_file(struct bench *b, size_t size, run_function *run) {
     enum { TIMES = 16 };
     size_t whole = b->bytes;
     double began = asf__seconds();
@@ -187,31 +188,31 @@ static double time_small(struct bench *b, size_t size, run_function *run) {
 
 /* Returns whether mapping a file of this size takes at least a tenth less time.  A smaller gain is not worth
  * another module. */
-static bool map_wins(struct bench *b, size_t size, int rounds) {
+static bool is_map_faster(struct bench *b, size_t size, int rounds) {
     double best_read = 1e9, best_map = 1e9;
     for (int i = 0; i < 2 * rounds; i++) {
-        double reading = time_small(b, size, run_read), mapping = time_small(b, size, run_map);
+        double reading = time_small_file(b, size, run_read), mapping = time_small_file(b, size, run_map);
         best_read = reading < best_read ? reading : best_read;
         best_map = mapping < best_map ? mapping : best_map;
     }
     return best_map < 0.9 * best_read;
 }
 
-static void find_map_min(struct place *place, struct course *course, struct bench *b) {
+static void find_map_min(struct target *target, struct progress *progress, struct bench *b) {
     size_t least = 8 * MB;
-    announce(place, course, "small files");
-    for (size_t size = 4 * MB; size >= 64 * KB && asf__seconds() < course->end; size /= 2) {
-        if (size > b->bytes / 16 || !map_wins(b, size, course->rounds))
+    begin_step(target, progress, "small files");
+    for (size_t size = 4 * MB; size >= 64 * KB && asf__seconds() < progress->end; size /= 2) {
+        if (size > b->bytes / 16 || !is_map_faster(b, size, progress->rounds))
             break;
         least = size;
     }
-    place->map_min = least;
+    target->map_min = least;
 }
 
 /* --- a file system ------------------------------------------------------------------------- */
 
 /* Returns a file without a name. */
-static int scratch(const char *directory) {
+static int open_temporary_file(const char *directory) {
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0)
         return fd;
@@ -230,53 +231,54 @@ static void close_bench(struct bench *b) {
     free(b->buffer);
 }
 
-static bool fill(struct bench *b) {
-    for (size_t i = 0; i < LARGEST; i++)
+static bool fill_input(struct bench *b) {
+    for (size_t i = 0; i < BUFFER_SIZE; i++)
         b->buffer[i] = (char)(i * 2654435761u >> 13);
-    for (size_t at = 0; at < b->bytes; at += LARGEST)
-        if (write(b->in, b->buffer, LARGEST) != LARGEST)
+    for (size_t at = 0; at < b->bytes; at += BUFFER_SIZE)
+        if (write(b->in, b->buffer, BUFFER_SIZE) != BUFFER_SIZE)
             return false;
     return true;
 }
 
 static int open_bench(struct bench *b, const char *directory, size_t bytes) {
-    *b = (struct bench){.bytes = bytes, .in = scratch(directory), .out = scratch(directory)};
-    b->buffer = aligned_alloc(PAGE, LARGEST);
-    if (b->in >= 0 && b->out >= 0 && bytes < LEAST)
+    *b = (struct bench){
+        .bytes = bytes, .in = open_temporary_file(directory), .out = open_temporary_file(directory)};
+    b->buffer = aligned_alloc(PAGE, BUFFER_SIZE);
+    if (b->in >= 0 && b->out >= 0 && bytes < MIN_FILE_SIZE)
         errno = ENOSPC;
-    else if (b->in >= 0 && b->out >= 0 && b->buffer && fill(b))
+    else if (b->in >= 0 && b->out >= 0 && b->buffer && fill_input(b))
         return 0;
     int rc = errno ? -errno : -EIO;
     close_bench(b);
     return rc;
 }
 
-int asf__measure_place(struct place *place, struct course *course) {
-    static const struct way ways[] = {
+int asf__measure_file_system(struct target *target, struct progress *progress) {
+    static const struct method methods[] = {
         {"read", run_read, false, {4 * KB, 16 * KB, 64 * KB, 128 * KB, 256 * KB, 1 * MB}},
         {"map", run_map, false, {2 * MB, 4 * MB, 8 * MB, 16 * MB, 32 * MB}},
         {"fault", run_fault, false, {8 * MB}},
         {"populate", run_populate, false, {8 * MB}},
         {"write", run_write, true, {4 * KB, 64 * KB, 128 * KB, 256 * KB, 512 * KB, 1 * MB}},
         {"copy", run_copy, true, {64 * KB, 128 * KB, 256 * KB, 512 * KB, 1 * MB}},
-        {"copy_file_range", run_range, true, {8 * MB}},
+        {"copy_file_range", run_copy_file_range, true, {8 * MB}},
     };
     struct bench b;
     errno = 0;
-    int rc = open_bench(&b, place->directory, course->bytes);
+    int rc = open_bench(&b, target->directory, progress->bytes);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        measure_way(place, course, &b, &ways[i]);
-    find_map_min(place, course, &b);
-    place->clones = ftruncate(b.out, 0) == 0 && ioctl(b.out, FICLONE, b.in) == 0;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        measure_method(target, progress, &b, &methods[i]);
+    find_map_min(target, progress, &b);
+    target->clones = ftruncate(b.out, 0) == 0 && ioctl(b.out, FICLONE, b.in) == 0;
     close_bench(&b);
     return 0;
 }
 
 /* --- pipes -------------------------------------------------------------------------------------- */
 
-static void *reader(void *arg) {
+static void *drain_pipe(void *arg) {
     static char buffer[64 * KB];
     const int *end = arg;
     while (read(*end, buffer, sizeof buffer) > 0)
@@ -285,7 +287,7 @@ static void *reader(void *arg) {
     return NULL;
 }
 
-static bool splice_all(struct bench *b, int to) {
+static bool splice_file_to_pipe(struct bench *b, int to) {
     ssize_t n;
     lseek(b->in, 0, SEEK_SET);
     do
@@ -294,7 +296,7 @@ static bool splice_all(struct bench *b, int to) {
     return n == 0;
 }
 
-static bool write_all(struct bench *b, int to) {
+static bool write_file_to_pipe(struct bench *b, int to) {
     for (size_t at = 0; at < b->bytes; at += 128 * KB)
         if (pread(b->in, b->buffer, 128 * KB, (off_t)at) <= 0 || write(to, b->buffer, 128 * KB) != 128 * KB)
             return false;
@@ -309,7 +311,7 @@ static double time_pipe(struct bench *b, size_t size, bool (*move)(struct bench 
         return 0;
     double began = asf__seconds();
     bool ok = fcntl(ends[1], F_SETPIPE_SZ, (int)size) == (int)size &&
-              pthread_create(&thread, NULL, reader, &ends[0]) == 0;
+              pthread_create(&thread, NULL, drain_pipe, &ends[0]) == 0;
     if (!ok) {
         close(ends[0]);
         close(ends[1]);
@@ -321,52 +323,52 @@ static double time_pipe(struct bench *b, size_t size, bool (*move)(struct bench 
     return ok ? asf__seconds() - began : 0;
 }
 
-static void measure_pipe(struct place *place, struct course *course, struct bench *b, const char *way,
-                         bool (*move)(struct bench *, int)) {
+static void measure_pipe(struct target *target, struct progress *progress, struct bench *b,
+                         const char *method, bool (*move)(struct bench *, int)) {
     static const size_t sizes[] = {64 * KB, 128 * KB, 256 * KB, 512 * KB, 1 * MB};
     enum { COUNT = sizeof sizes / sizeof *sizes };
     double best[COUNT] = {0};
-    course->show(course, way);
-    course->done++;
-    for (int round = 0; round < course->rounds; round++)
-        for (size_t i = 0; i < COUNT && has_time(course, round, i); i++) {
+    progress->report(progress, method);
+    progress->done++;
+    for (int round = 0; round < progress->rounds; round++)
+        for (size_t i = 0; i < COUNT && has_time(progress, round, i); i++) {
             double took = time_pipe(b, sizes[i], move);
             if (took > 0 && (best[i] == 0 || took < best[i]))
                 best[i] = took;
         }
     for (size_t i = 0; i < COUNT; i++)
         if (best[i] > 0)
-            note(place, way, sizes[i], (double)b->bytes / best[i]);
+            add_measurement(target, method, sizes[i], (double)b->bytes / best[i]);
 }
 
-int asf__measure_pipes(struct place *place, struct course *course) {
+int asf__measure_pipes(struct target *target, struct progress *progress) {
     struct bench b;
     errno = 0;
-    int rc = open_bench(&b, place->directory, course->bytes);
+    int rc = open_bench(&b, target->directory, progress->bytes);
     if (rc < 0)
         return rc;
-    measure_pipe(place, course, &b, "splice to a pipe", splice_all);
-    measure_pipe(place, course, &b, "write to a pipe", write_all);
+    measure_pipe(target, progress, &b, "splice to a pipe", splice_file_to_pipe);
+    measure_pipe(target, progress, &b, "write to a pipe", write_file_to_pipe);
     close_bench(&b);
     return 0;
 }
 
 /* --- results ------------------------------------------------------------------------------- */
 
-double asf__rate(const struct place *place, const char *way, size_t size) {
-    for (size_t i = 0; i < place->count; i++)
-        if (place->figures[i].size == size && strcmp(place->figures[i].way, way) == 0)
-            return place->figures[i].rate;
+double asf__rate(const struct target *target, const char *method, size_t size) {
+    for (size_t i = 0; i < target->count; i++)
+        if (target->measurements[i].size == size && strcmp(target->measurements[i].method, method) == 0)
+            return target->measurements[i].rate;
     return 0;
 }
 
-size_t asf__best_size(const struct place *place, const char *way, size_t least) {
-    const struct figure *best = NULL, *f = place->figures, *end = f + place->count;
+size_t asf__best_size(const struct target *target, const char *method, size_t least) {
+    const struct measurement *best = NULL, *f = target->measurements, *end = f + target->count;
     for (; f < end; f++)
-        if (strcmp(f->way, way) == 0 && f->size >= least && (!best || f->rate > best->rate))
+        if (strcmp(f->method, method) == 0 && f->size >= least && (!best || f->rate > best->rate))
             best = f;
-    for (f = place->figures; best && f < end; f++)
-        if (strcmp(f->way, way) == 0 && f->size >= least && f->rate > 0.97 * best->rate)
+    for (f = target->measurements; best && f < end; f++)
+        if (strcmp(f->method, method) == 0 && f->size >= least && f->rate > 0.97 * best->rate)
             return f->size;
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel.c - "asf parallel": several runs of one command, each of which filters a piece of the
+ * command_parallel.c - "asf parallel": several runs of one command, each of which filters a chunk of the
  * input.
  *
- * Each job has a thread that takes a piece, starts the command and copies its output.  A second thread writes
- * the piece to the command.
+ * Each job has a thread that takes a chunk, starts the command and copies its output.  A second thread writes
+ * the chunk to the command.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,12 +29,12 @@
 #include "lib/sys/processors.h"
 
 enum {
-    MOST_JOBS = 512,
-    MOST_HELD = 48,
-    LARGEST_PIECE = 16 * MB,
-    STACK = 256 * KB,
-    MERGED = 256,
-    CHECKED = 8
+    MAX_JOBS = 512,
+    MAX_HELD_PIPES = 48,
+    MAX_CHUNK = 16 * MB,
+    STACK_SIZE = 256 * KB,
+    MERGE_CHUNKS = 256,
+    CHECK_CHUNKS = 8
 };
 
 extern char **environ;
@@ -45,13 +45,13 @@ struct job {
     struct buffer buffer;
     /* Protected by the lock of `run`: */
     pid_t process; /* 0: not running */
-    int64_t index; /* of the job's piece */
+    int64_t index; /* of the job's chunk */
 };
 
 struct run {
     char **argv;
     struct program program;
-    posix_spawnattr_t how;
+    posix_spawnattr_t spawn_attributes;
     unsigned count;        /* number of jobs */
     int64_t header, block; /* `block` 0: choose_block decides */
     bool headless, found, checks;
@@ -61,72 +61,72 @@ struct run {
     pthread_t main;
     struct job *jobs;
     pthread_mutex_t lock; /* protects the members below */
-    unsigned working;     /* jobs that have not ended */
-    int64_t failed;       /* index of the first failed piece */
+    unsigned running;     /* jobs that have not ended */
+    int64_t failed;       /* index of the first failed chunk */
     int result;           /* its exit status */
-    bool some_found;
-    int *files; /* for --merge: output file of each piece */
-    int64_t files_room;
+    bool any_found;
+    int *files; /* for --merge: output file of each chunk */
+    int64_t files_capacity;
 };
 
 /* --- ending early --------------------------------------------------------------------------- */
 
-static struct run *current; /* for kill_all, at exit */
+static struct run *current_run; /* for kill_jobs, at exit */
 
-static void kill_behind(struct run *r, int64_t last_good, int sig) {
+static void kill_later_jobs(struct run *r, int64_t last_good, int sig) {
     for (unsigned i = 0; i < r->count; i++)
         if (r->jobs[i].process > 0 && r->jobs[i].index > last_good)
             kill(r->jobs[i].process, sig);
 }
 
-static void kill_all(void) {
-    kill_behind(current, -1, SIGTERM);
+static void kill_jobs(void) {
+    kill_later_jobs(current_run, -1, SIGTERM);
 }
 
-/* Stop the pieces after the first that fails, and print the others: the command alone prints as much. */
-static void fail_at(struct run *r, int64_t index, int result) {
+/* Stop the chunks after the first that fails, and print the others: the command alone prints as much. */
+static void record_failure(struct run *r, int64_t index, int result) {
     pthread_mutex_lock(&r->lock);
     if (index < r->failed) {
         r->failed = index;
         r->result = result;
         asf__output_cancel(&r->output, r->output.unordered ? -1 : index);
-        kill_behind(r, index, SIGTERM);
+        kill_later_jobs(r, index, SIGTERM);
     }
     pthread_mutex_unlock(&r->lock);
 }
 
 /* Writing to standard output has failed. */
-static void fail_to_print(struct run *r) {
+static void fail_output(struct run *r) {
     int error = r->output.error;
     if (error == EPIPE) {
-        kill_all();
+        kill_jobs();
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
     asf__fail("parallel: standard output: write: %s; redirect it to where there is room", strerror(error));
 }
 
-static void judge(struct run *r, int64_t index, int status) {
+static void check_status(struct run *r, int64_t index, int status) {
     int result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (result == 0)
-        __atomic_store_n(&r->some_found, true, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->any_found, true, __ATOMIC_RELAXED);
     if (result == 0 || (r->found && result == 1))
         return;
-    fail_at(r, index, result);
+    record_failure(r, index, result);
 }
 
-/* --- one piece -------------------------------------------------------------------------------- */
+/* --- one chunk -------------------------------------------------------------------------------- */
 
-struct feed {
+struct feeder {
     struct run *run;
-    const struct piece *piece;
+    const struct chunk *chunk;
     int to;
     pthread_t thread;
 };
 
-static void *feed(void *arg) {
-    struct feed *f = arg;
-    asf__input_feed(&f->run->input, f->piece, f->to);
+static void *feed_command(void *arg) {
+    struct feeder *f = arg;
+    asf__input_feed(&f->run->input, f->chunk, f->to);
     close(f->to);
     return NULL;
 }
@@ -134,14 +134,14 @@ static void *feed(void *arg) {
 static void start_thread(pthread_t *thread, void *(*function)(void *), void *argument) {
     pthread_attr_t small;
     pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK);
+    pthread_attr_setstacksize(&small, STACK_SIZE);
     int error = pthread_create(thread, &small, function, argument);
     if (error)
         asf__fail("parallel: pthread_create: %s; use fewer jobs", strerror(error));
     pthread_attr_destroy(&small);
 }
 
-/* The run of a cancelled piece starts as well; its output soon has no reader. */
+/* The run of a cancelled chunk starts as well; its output soon has no reader. */
 static void start_command(struct job *j, int64_t index, int in, int out) {
     struct run *r = j->run;
     posix_spawn_file_actions_t files;
@@ -149,7 +149,7 @@ static void start_command(struct job *j, int64_t index, int in, int out) {
     posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
     pthread_mutex_lock(&r->lock);
-    int error = posix_spawn(&j->process, r->program.path, &files, &r->how, r->argv, environ);
+    int error = posix_spawn(&j->process, r->program.path, &files, &r->spawn_attributes, r->argv, environ);
     j->index = index;
     pthread_mutex_unlock(&r->lock);
     if (error)
@@ -171,20 +171,20 @@ static int wait_for_command(struct job *j) {
 }
 
 /* The input's lock makes the calls come in order of `index`. */
-static int file_for(struct run *r, int64_t index) {
-    if (index == r->files_room) {
-        r->files_room = r->files_room ? 2 * r->files_room : MERGED;
-        r->files = realloc(r->files, (size_t)r->files_room * sizeof *r->files);
+static int open_chunk_file(struct run *r, int64_t index) {
+    if (index == r->files_capacity) {
+        r->files_capacity = r->files_capacity ? 2 * r->files_capacity : MERGE_CHUNKS;
+        r->files = realloc(r->files, (size_t)r->files_capacity * sizeof *r->files);
         if (!r->files)
             asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
     }
     return r->files[index] = asf__temporary("parallel", NULL);
 }
 
-static void filter(struct job *j, struct piece *p, int file) {
+static void filter_chunk(struct job *j, struct chunk *p, int file) {
     struct run *r = j->run;
     const int64_t index = p->index;
-    struct feed f = {.run = r, .piece = p};
+    struct feeder f = {.run = r, .chunk = p};
     int in[2], out[2] = {-1, file};
     asf__make_pipe("parallel", in);
     if (!r->merge)
@@ -195,32 +195,32 @@ static void filter(struct job *j, struct piece *p, int file) {
     start_command(j, index, in[0], out[1]);
     close(in[0]);
     f.to = in[1];
-    start_thread(&f.thread, feed, &f);
+    start_thread(&f.thread, feed_command, &f);
     if (!r->merge) {
         close(out[1]);
         if (!asf__output_copy(&r->output, p, out[0]) && !asf__output_is_cancelled(&r->output, p))
-            fail_to_print(r);
+            fail_output(r);
         close(out[0]);
     }
     pthread_join(f.thread, NULL);
-    judge(r, index, wait_for_command(j));
+    check_status(r, index, wait_for_command(j));
     if (r->merge)
         free(p);
     else if (!asf__output_finish(&r->output, p))
-        fail_to_print(r);
+        fail_output(r);
 }
 
 /* returns  NULL: the input has ended, or a run has failed */
-static struct piece *next_piece(struct job *j, int *file) {
+static struct chunk *next_chunk(struct job *j, int *file) {
     struct run *r = j->run;
-    struct piece *p = calloc(1, sizeof *p);
+    struct chunk *p = calloc(1, sizeof *p);
     if (!p)
         asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
     pthread_mutex_lock(&r->input.lock);
     bool found = __atomic_load_n(&r->failed, __ATOMIC_RELAXED) == INT64_MAX &&
                  asf__input_next(&r->input, p, &j->buffer);
     if (found && r->merge)
-        *file = file_for(r, p->index);
+        *file = open_chunk_file(r, p->index);
     else if (found)
         asf__output_add(&r->output, p);
     pthread_mutex_unlock(&r->input.lock);
@@ -232,16 +232,16 @@ static struct piece *next_piece(struct job *j, int *file) {
     return NULL;
 }
 
-static void *work(void *arg) {
+static void *run_job(void *arg) {
     struct job *j = arg;
     struct run *r = j->run;
-    struct piece *p;
+    struct chunk *p;
     int file = -1;
-    while ((p = next_piece(j, &file)))
-        filter(j, p, file);
+    while ((p = next_chunk(j, &file)))
+        filter_chunk(j, p, file);
     free(j->buffer.bytes);
     pthread_mutex_lock(&r->lock);
-    if (--r->working == 0)
+    if (--r->running == 0)
         pthread_kill(r->main, SIGALRM); /* ends the main thread's sigtimedwait */
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -250,7 +250,7 @@ static void *work(void *arg) {
 /* --- all runs --------------------------------------------------------------------------------- */
 
 static void show_progress(const struct run *r, double seconds) {
-    double fed = (double)__atomic_load_n(&r->input.fed, __ATOMIC_RELAXED), rate = fed / seconds / 1e6;
+    double fed = (double)__atomic_load_n(&r->input.bytes_fed, __ATOMIC_RELAXED), rate = fed / seconds / 1e6;
     double total = (double)(r->input.size - r->input.begin);
     if (r->input.is_file && fed > 0)
         fprintf(stderr, "\r%3.0f %%, %.0f MB/s, %.0f s left \033[K", 100 * fed / total, rate,
@@ -260,8 +260,8 @@ static void show_progress(const struct run *r, double seconds) {
 }
 
 /* A signal that ends this process also ends the runs. */
-static void die_of(int sig, const sigset_t *waited) {
-    kill_behind(current, -1, sig);
+static void die_by_signal(int sig, const sigset_t *waited) {
+    kill_later_jobs(current_run, -1, sig);
     signal(sig, SIG_DFL);
     raise(sig);
     sigprocmask(SIG_UNBLOCK, waited, NULL);
@@ -274,7 +274,7 @@ static void wait_for_jobs(const struct run *r, const sigset_t *waited) {
     bool shown = false;
     for (int sig; (sig = sigtimedwait(waited, NULL, shows ? &often : NULL)) != SIGALRM;) {
         if (sig > 0)
-            die_of(sig, waited);
+            die_by_signal(sig, waited);
         double seconds = asf__seconds() - began;
         if (shows && seconds > 1)
             show_progress(r, seconds), shown = true;
@@ -303,10 +303,10 @@ static void prepare_signals(struct run *r, sigset_t *waited) {
     if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)
         sigaddset(&defaults, SIGPIPE);
     signal(SIGCHLD, SIG_DFL);
-    posix_spawnattr_init(&r->how);
-    posix_spawnattr_setsigmask(&r->how, &mask);
-    posix_spawnattr_setsigdefault(&r->how, &defaults);
-    posix_spawnattr_setflags(&r->how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_init(&r->spawn_attributes);
+    posix_spawnattr_setsigmask(&r->spawn_attributes, &mask);
+    posix_spawnattr_setsigdefault(&r->spawn_attributes, &defaults);
+    posix_spawnattr_setflags(&r->spawn_attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     block_signals(waited);
 }
 
@@ -317,18 +317,18 @@ static void run_jobs(struct run *r) {
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->output.lock, NULL);
     pthread_cond_init(&r->output.changed, NULL);
-    r->output.most = MOST_HELD;
+    r->output.max_pipes = MAX_HELD_PIPES;
     r->output.last_good = r->failed = INT64_MAX;
     r->main = pthread_self();
-    r->working = r->count;
+    r->running = r->count;
     r->jobs = calloc(r->count, sizeof *r->jobs);
     if (!r->jobs)
         asf__fail("parallel: malloc: %s; use fewer jobs", strerror(errno));
-    current = r;
-    atexit(kill_all);
+    current_run = r;
+    atexit(kill_jobs);
     for (unsigned i = 0; i < r->count; i++) {
         r->jobs[i].run = r;
-        start_thread(&r->jobs[i].thread, work, &r->jobs[i]);
+        start_thread(&r->jobs[i].thread, run_job, &r->jobs[i]);
     }
     wait_for_jobs(r, &waited);
     for (unsigned i = 0; i < r->count; i++)
@@ -337,7 +337,7 @@ static void run_jobs(struct run *r) {
 }
 
 /* Execute the merging command, with the output files as its arguments. */
-static int merge(const struct run *r) {
+static int exec_merge(const struct run *r) {
     size_t count = (size_t)r->input.count;
     char **argv = calloc(count + 5, sizeof *argv);
     if (!argv)
@@ -356,17 +356,17 @@ static int merge(const struct run *r) {
 
 /* Reading with splice and pread does not move the offset of a file: set the offset as the command alone
  * would. */
-static int finish(const struct run *r) {
+static int finish_run(const struct run *r) {
     if (r->input.is_file)
-        lseek(STDIN_FILENO, r->input.at, SEEK_SET);
+        lseek(STDIN_FILENO, r->input.next_offset, SEEK_SET);
     if (r->result == 0 && r->merge)
-        return merge(r);
-    return r->result == 0 && r->found && !r->some_found ? 1 : r->result;
+        return exec_merge(r);
+    return r->result == 0 && r->found && !r->any_found ? 1 : r->result;
 }
 
 /* --- options -------------------------------------------------------------------------------------- */
 
-static int64_t number(const char *option, const char *value, int64_t least, int64_t most) {
+static int64_t parse_number(const char *option, const char *value, int64_t least, int64_t most) {
     char *end;
     errno = 0;
     long long n = strtoll(value, &end, 10);
@@ -378,18 +378,18 @@ static int64_t number(const char *option, const char *value, int64_t least, int6
 
 /* Small enough that pipes hold the output of all runs; large enough to outweigh the start of a process. */
 static void choose_block(struct run *r) {
-    int64_t size = MOST_HELD * (int64_t)PIPE_SIZE / (int64_t)r->count;
-    int64_t bytes = r->input.is_file ? r->input.size - r->input.at : 0;
+    int64_t size = MAX_HELD_PIPES * (int64_t)PIPE_SIZE / (int64_t)r->count;
+    int64_t bytes = r->input.is_file ? r->input.size - r->input.next_offset : 0;
     if (r->checks)
-        size = bytes / CHECKED;
-    size = size < LARGEST_PIECE ? size : LARGEST_PIECE;
+        size = bytes / CHECK_CHUNKS;
+    size = size < MAX_CHUNK ? size : MAX_CHUNK;
     if (r->input.is_file && bytes / 4 / r->count < size)
         size = bytes / 4 / r->count;
     if (size < MB && !r->checks)
         size = MB;
-    if (r->merge && bytes / MERGED > size)
-        size = bytes / MERGED;
-    r->input.how.size = r->block ? r->block : size > 0 ? size : 1;
+    if (r->merge && bytes / MERGE_CHUNKS > size)
+        size = bytes / MERGE_CHUNKS;
+    r->input.cut.size = r->block ? r->block : size > 0 ? size : 1;
 }
 
 static bool is_found_command(const char *path) {
@@ -403,13 +403,13 @@ static bool is_found_command(const char *path) {
 
 static void parse_option(struct run *r, int option, char **argv) {
     if (option == 'j')
-        r->count = (unsigned)number("jobs", optarg, 1, MOST_JOBS);
+        r->count = (unsigned)parse_number("jobs", optarg, 1, MAX_JOBS);
     else if (option == 'b')
         r->block = (int64_t)asf__size("parallel", "block", optarg);
     else if (option == 'r')
-        r->input.how.record = number("records", optarg, 1, INT64_MAX / 4);
+        r->input.cut.record = parse_number("records", optarg, 1, INT64_MAX / 4);
     else if (option == 'n')
-        r->header = number("header", optarg, 1, 1000000);
+        r->header = parse_number("header", optarg, 1, 1000000);
     else if (option == 'l')
         r->headless = true;
     else if (option == 'u')
@@ -440,16 +440,16 @@ static void find_command(struct run *r, char **argv) {
     r->found = r->found || is_found_command(argv[0]);
 }
 
-static int run_all(void *run) {
+static int run_parallel(void *run) {
     struct run *r = run;
     asf__input_begin(&r->input, r->header);
     choose_block(r);
     run_jobs(r);
-    return finish(r);
+    return finish_run(r);
 }
 
 int asf__parallel(int argc, char **argv) {
-    static struct run r = {.input.how.delimiter = '\n'};
+    static struct run r = {.input.cut.delimiter = '\n'};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:hj:", asf__options_of("parallel"), NULL)) != -1;) {
         if (option == 'h')
@@ -463,5 +463,5 @@ int asf__parallel(int argc, char **argv) {
     check_descriptors();
     find_command(&r, argv + optind);
     r.count = r.count ? r.count : asf__usable_processors();
-    return r.checks ? asf__parallel_check(r.argv, run_all, &r) : run_all(&r);
+    return r.checks ? asf__parallel_check(r.argv, run_parallel, &r) : run_parallel(&r);
 }

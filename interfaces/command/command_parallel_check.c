@@ -23,11 +23,11 @@ struct check_run {
     double seconds;
 };
 
-static int execute(void *command) {
+static int execute_command(void *command) {
     return asf__execute(command, &(struct serving){0});
 }
 
-static struct check_run run_once(off_t begin, int (*function)(void *), void *argument) {
+static struct check_run run_timed(off_t begin, int (*function)(void *), void *argument) {
     struct check_run r = {.output = asf__temporary("parallel", NULL)};
     double began = asf__seconds();
     lseek(STDIN_FILENO, begin, SEEK_SET);
@@ -46,7 +46,7 @@ static struct check_run run_once(off_t begin, int (*function)(void *), void *arg
     return r;
 }
 
-static FILE *reader_of(int fd) {
+static FILE *open_for_reading(int fd) {
     FILE *f = fdopen(fd, "r");
     if (!f)
         asf__fail("parallel: fdopen: %s", strerror(errno));
@@ -56,7 +56,7 @@ static FILE *reader_of(int fd) {
 
 /* returns  the number of the first line that differs; 0: no difference */
 static uint64_t first_difference(int a, int b) {
-    FILE *one = reader_of(a), *other = reader_of(b);
+    FILE *one = open_for_reading(a), *other = open_for_reading(b);
     uint64_t line = 1;
     for (int c, d; (c = getc(one)) == (d = getc(other)); line += c == '\n')
         if (c == EOF)
@@ -70,7 +70,8 @@ int asf__parallel_check(char **command, int (*cut)(void *), void *argument) {
         asf__fail("parallel: --check reads standard input twice; give a file by <FILE");
     off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
     signal(SIGCHLD, SIG_DFL);
-    struct check_run whole = run_once(begin, execute, command), pieces = run_once(begin, cut, argument);
+    struct check_run whole = run_timed(begin, execute_command, command),
+                     pieces = run_timed(begin, cut, argument);
     uint64_t line = first_difference(whole.output, pieces.output);
     if (line > 0)
         printf("%s: another output, from line %llu on: its input must not be cut like this\n", command[0],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_parallel_output.c - prints the output of the pieces in order.
+ * command_parallel_output.c - prints the output of the chunks in order.
  *
- * The first unfinished piece prints to standard output.  The output of later pieces is held in pipes, which
+ * The first unfinished chunk prints to standard output.  The output of later chunks is held in pipes, which
  * splice fills without a copy.  The number of pipes is limited: a run without a pipe waits.
  */
 #define _GNU_SOURCE
@@ -17,19 +17,19 @@
 #include "interfaces/command/command_parallel.h"
 
 /* A pipe with output in it. */
-struct held {
+struct held_pipe {
     int read, write;
     size_t bytes;
     bool full;
-    struct held *next;
+    struct held_pipe *next;
 };
 
-enum { CANCELLED = -1, NOWHERE = -2 };
+enum { CANCELLED = -1, NO_PIPE = -2 };
 
 /* --- moving ---------------------------------------------------------------------------------- */
 
 /* returns  false, with errno, on failure */
-static bool write_all(int to, const char *bytes, size_t n) {
+static bool write_fully(int to, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t written = write(to, bytes, n);
         if (written > 0)
@@ -43,10 +43,10 @@ static bool write_all(int to, const char *bytes, size_t n) {
 }
 
 /* For terminals and files in append mode, which refuse splice.  Returns what splice returns. */
-static ssize_t copy_some(int from, int to, size_t most) {
+static ssize_t copy_by_read(int from, int to, size_t most) {
     char block[64 * KB];
     ssize_t n = read(from, block, most < sizeof block ? most : sizeof block);
-    return n <= 0 || write_all(to, block, (size_t)n) ? n : -1;
+    return n <= 0 || write_fully(to, block, (size_t)n) ? n : -1;
 }
 
 /* Copy available bytes to standard output.  Returns their number, 0 at the end, or -1 with errno. */
@@ -54,7 +54,7 @@ static ssize_t print_some(int from, size_t most) {
     for (;;) {
         ssize_t n = splice(from, NULL, STDOUT_FILENO, NULL, most, 0);
         if (n < 0 && errno == EINVAL)
-            n = copy_some(from, STDOUT_FILENO, most);
+            n = copy_by_read(from, STDOUT_FILENO, most);
         if (n < 0 && errno == EAGAIN) /* standard output is non-blocking */
             poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
         else if (n >= 0 || errno != EINTR)
@@ -64,12 +64,12 @@ static ssize_t print_some(int from, size_t most) {
 
 /* --- pipes that hold output --------------------------------------------------------------------- */
 
-static struct held *take_pipe(struct output *o) {
-    struct held *h = o->free;
+static struct held_pipe *acquire_pipe(struct output *o) {
+    struct held_pipe *h = o->free;
     int ends[2];
     if (h) {
         o->free = h->next;
-    } else if (o->made < o->most) {
+    } else if (o->pipe_count < o->max_pipes) {
         asf__make_pipe("parallel", ends);
         fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* if that fails, a smaller pipe does */
         h = malloc(sizeof *h);
@@ -77,25 +77,25 @@ static struct held *take_pipe(struct output *o) {
             asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));
         h->read = ends[0];
         h->write = ends[1];
-        o->made++;
+        o->pipe_count++;
     }
     if (h)
         h->next = NULL, h->bytes = 0, h->full = false;
     return h;
 }
 
-static struct held *last_held(const struct piece *p) {
-    struct held *h = p->held;
+static struct held_pipe *last_held_pipe(const struct chunk *p) {
+    struct held_pipe *h = p->held;
     while (h && h->next)
         h = h->next;
     return h;
 }
 
 /* returns  NULL: no pipe is free */
-static struct held *pipe_with_room(struct output *o, struct piece *p) {
-    struct held *last = last_held(p), *h = last;
+static struct held_pipe *pipe_with_room(struct output *o, struct chunk *p) {
+    struct held_pipe *last = last_held_pipe(p), *h = last;
     if (!last || last->full) {
-        h = take_pipe(o);
+        h = acquire_pipe(o);
         if (h && last)
             last->next = h;
         else if (h)
@@ -104,7 +104,7 @@ static struct held *pipe_with_room(struct output *o, struct piece *p) {
     return h;
 }
 
-static void give_back(struct output *o, struct held *h) {
+static void release_pipe(struct output *o, struct held_pipe *h) {
     pthread_mutex_lock(&o->lock);
     h->next = o->free;
     o->free = h;
@@ -113,8 +113,8 @@ static void give_back(struct output *o, struct held *h) {
 }
 
 /* Only the thread that prints calls it. */
-static bool print_held(struct output *o, struct piece *p) {
-    for (struct held *h; (h = p->held);) {
+static bool print_held(struct output *o, struct chunk *p) {
+    for (struct held_pipe *h; (h = p->held);) {
         while (h->bytes > 0) {
             ssize_t n = print_some(h->read, h->bytes);
             if (n <= 0) {
@@ -124,14 +124,14 @@ static bool print_held(struct output *o, struct piece *p) {
             h->bytes -= (size_t)n;
         }
         p->held = h->next;
-        give_back(o, h);
+        release_pipe(o, h);
     }
     return true;
 }
 
 /* --- order ------------------------------------------------------------------------------------------ */
 
-bool asf__output_is_cancelled(struct output *o, const struct piece *p) {
+bool asf__output_is_cancelled(struct output *o, const struct chunk *p) {
     return p->index > __atomic_load_n(&o->last_good, __ATOMIC_RELAXED);
 }
 
@@ -143,53 +143,53 @@ void asf__output_cancel(struct output *o, int64_t last_good) {
     pthread_mutex_unlock(&o->lock);
 }
 
-void asf__output_add(struct output *o, struct piece *p) {
+void asf__output_add(struct output *o, struct chunk *p) {
     pthread_mutex_lock(&o->lock);
-    struct piece **end = &o->first;
+    struct chunk **end = &o->first;
     while (*end)
         end = &(*end)->next;
     *end = p;
     pthread_mutex_unlock(&o->lock);
 }
 
-/* Make the piece the next to be printed. */
-static void move_forward(struct output *o, struct piece *p) {
-    struct piece **at = &o->first;
+/* Make the chunk the next to be printed. */
+static void make_first(struct output *o, struct chunk *p) {
+    struct chunk **at = &o->first;
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
-    at = o->busy ? &o->first->next : &o->first;
+    at = o->printing ? &o->first->next : &o->first;
     p->next = *at;
     *at = p;
 }
 
-/* Where the piece's output goes now: standard output, a pipe's descriptor, NOWHERE or CANCELLED. */
-static int place_now(struct output *o, struct piece *p) {
+/* Where the chunk's output goes now: standard output, a pipe's descriptor, NO_PIPE or CANCELLED. */
+static int current_destination(struct output *o, struct chunk *p) {
     if (asf__output_is_cancelled(o, p))
         return CANCELLED;
-    if (o->first == p && !o->busy)
-        p->prints = o->busy = true;
-    if (p->prints)
+    if (o->first == p && !o->printing)
+        p->is_printing = o->printing = true;
+    if (p->is_printing)
         return STDOUT_FILENO;
-    struct held *h = pipe_with_room(o, p);
+    struct held_pipe *h = pipe_with_room(o, p);
     if (!h && o->unordered && o->first != p) {
-        move_forward(o, p);
-        return place_now(o, p);
+        make_first(o, p);
+        return current_destination(o, p);
     }
-    return h ? h->write : NOWHERE;
+    return h ? h->write : NO_PIPE;
 }
 
-static int place_for(struct output *o, struct piece *p) {
-    int place;
+static int wait_for_destination(struct output *o, struct chunk *p) {
+    int destination;
     pthread_mutex_lock(&o->lock);
-    while ((place = place_now(o, p)) == NOWHERE)
+    while ((destination = current_destination(o, p)) == NO_PIPE)
         pthread_cond_wait(&o->changed, &o->lock);
     pthread_mutex_unlock(&o->lock);
-    return place;
+    return destination;
 }
 
 /* Returns false if printing failed.  `from` has bytes, so a pipe that takes none is full. */
-static bool move_some(struct output *o, struct piece *p, int from, int to) {
+static bool transfer_some(struct output *o, struct chunk *p, int from, int to) {
     if (to == STDOUT_FILENO) {
         if (!print_held(o, p))
             return false;
@@ -197,7 +197,7 @@ static bool move_some(struct output *o, struct piece *p, int from, int to) {
         o->error = n < 0 ? errno : o->error;
         return n >= 0;
     }
-    struct held *h = last_held(p);
+    struct held_pipe *h = last_held_pipe(p);
     ssize_t n = splice(from, NULL, to, NULL, PIPE_SIZE, SPLICE_F_NONBLOCK);
     if (n > 0)
         h->bytes += (size_t)n;
@@ -210,14 +210,14 @@ static bool move_some(struct output *o, struct piece *p, int from, int to) {
 static bool wait_for_bytes(int from) {
     struct pollfd p = {.fd = from, .events = POLLIN};
     if (asf__bytes_in_pipe(from) < PIPE_SIZE / 4)
-        asf__let_move();
+        asf__sleep_millisecond();
     while (poll(&p, 1, -1) < 0)
         continue; /* EINTR */
     return p.revents & POLLIN;
 }
 
-/* Skip the header that every run prints; the caller sets `to_skip` for all pieces but the first. */
-static bool skip_lines(struct output *o, struct piece *p, int from) {
+/* Skip the header that every run prints; the caller sets `to_skip` for all chunks but the first. */
+static bool skip_lines(struct output *o, struct chunk *p, int from) {
     char block[4 * KB]; /* fits into an empty pipe */
     while (p->to_skip > 0) {
         ssize_t n = read(from, block, sizeof block);
@@ -229,44 +229,44 @@ static bool skip_lines(struct output *o, struct piece *p, int from) {
             p->to_skip -= newline != NULL;
             at = newline ? newline + 1 : end;
         }
-        int to = at < end ? place_for(o, p) : CANCELLED;
+        int to = at < end ? wait_for_destination(o, p) : CANCELLED;
         if (to == CANCELLED)
             continue;
-        if (!write_all(to, at, (size_t)(end - at))) {
+        if (!write_fully(to, at, (size_t)(end - at))) {
             o->error = errno;
             return false;
         }
         if (to != STDOUT_FILENO)
-            last_held(p)->bytes += (size_t)(end - at);
+            last_held_pipe(p)->bytes += (size_t)(end - at);
     }
     return true;
 }
 
-bool asf__output_copy(struct output *o, struct piece *p, int from) {
+bool asf__output_copy(struct output *o, struct chunk *p, int from) {
     if (!skip_lines(o, p, from))
         return false;
     while (wait_for_bytes(from)) {
-        int to = place_for(o, p);
-        if (to == CANCELLED || !move_some(o, p, from, to))
+        int to = wait_for_destination(o, p);
+        if (to == CANCELLED || !transfer_some(o, p, from, to))
             return false;
     }
     return true;
 }
 
-bool asf__output_finish(struct output *o, struct piece *p) {
+bool asf__output_finish(struct output *o, struct chunk *p) {
     bool printed = true;
     pthread_mutex_lock(&o->lock);
     p->finished = true;
-    o->busy = o->busy && !p->prints;
+    o->printing = o->printing && !p->is_printing;
     if (o->unordered)
-        move_forward(o, p);
-    for (struct piece *q;
-         printed && !o->busy && (q = o->first) && q->finished && !asf__output_is_cancelled(o, q);) {
-        o->busy = true;
+        make_first(o, p);
+    for (struct chunk *q;
+         printed && !o->printing && (q = o->first) && q->finished && !asf__output_is_cancelled(o, q);) {
+        o->printing = true;
         pthread_mutex_unlock(&o->lock);
         printed = print_held(o, q);
         pthread_mutex_lock(&o->lock);
-        o->busy = false;
+        o->printing = false;
         o->first = q->next;
         free(q);
     }

@@ -22,9 +22,9 @@
 #include "lib/shm/ring.h"
 #include "lib/text/shell_text.h"
 
-enum { MOST_COMMANDS = 256 };
+enum { MAX_COMMANDS = 256 };
 
-struct member {
+struct stage {
     const char *text;    /* the command as given */
     const char *command; /* the text for the shell, with "exec" inserted if possible */
     pid_t process;
@@ -43,19 +43,19 @@ static bool is_negated(const char *text) {
 }
 
 /* Returns the number of commands; 0: the text has more than plain commands and bars. */
-static int split(const char *text, struct member *members) {
+static int split_pipeline(const char *text, struct stage *stages) {
     int count = 0;
     if (is_negated(text))
         return 0;
     for (;;) {
         const char *end = asf__shell_bar(text);
-        if (!end || count == MOST_COMMANDS)
+        if (!end || count == MAX_COMMANDS)
             return 0;
         char *command = asf__text("%.*s", (int)(end - text), text);
         if (is_blank(command))
             return 0;
         char *becoming = asf__shell_becoming(command); /* the ring expects the program's process */
-        members[count++] = (struct member){.text = command, .command = becoming ? becoming : command};
+        stages[count++] = (struct stage){.text = command, .command = becoming ? becoming : command};
         if (!*end)
             return count;
         text = end + 1;
@@ -64,13 +64,13 @@ static int split(const char *text, struct member *members) {
 
 /* --- starting the commands ------------------------------------------------------------- */
 
-struct between {
+struct connection {
     int read, write, ring; /* -1: no ring */
     char option[ASF_RING_OPTION];
 };
 
 /* Move the descriptor above 2. */
-static int above_standard(int fd) {
+static int move_end_above_stderr(int fd) {
     if (fd < 0 || fd > STDERR_FILENO)
         return fd;
     int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
@@ -81,8 +81,8 @@ static int above_standard(int fd) {
 
 void asf__make_pipe(const char *command, int ends[2]) {
     if (pipe2(ends, O_CLOEXEC) == 0) {
-        ends[1] = above_standard(ends[1]);
-        ends[0] = above_standard(ends[0]);
+        ends[1] = move_end_above_stderr(ends[1]);
+        ends[0] = move_end_above_stderr(ends[0]);
     } else {
         ends[0] = -1;
     }
@@ -90,10 +90,10 @@ void asf__make_pipe(const char *command, int ends[2]) {
         asf__fail("%s: pipe2: %s; give asf more descriptors (ulimit -n)", command, strerror(errno));
 }
 
-static struct between make_between(bool rings) {
+static struct connection make_connection(bool rings) {
     int ends[2];
     asf__make_pipe("pipe", ends);
-    struct between b = {.read = ends[0], .write = ends[1], .ring = -1};
+    struct connection b = {.read = ends[0], .write = ends[1], .ring = -1};
     if (rings)
         b.ring = asf__ring_offer(b.read, b.option, sizeof b.option);
     return b;
@@ -101,10 +101,10 @@ static struct between make_between(bool rings) {
 
 /* The caller's action for SIGCHLD, which the commands get back.  While SIGCHLD is ignored, wait() returns no
  * status. */
-static void (*on_child)(int);
+static void (*sigchld_action)(int);
 
-static void become(const char *command, const struct between *in, const struct between *out,
-                   const char *options) {
+static void exec_shell(const char *command, const struct connection *in, const struct connection *out,
+                       const char *options) {
     if (in && in->ring >= 0)
         options = asf__join_list(options, ',', in->option);
     if (out && out->ring >= 0)
@@ -112,25 +112,25 @@ static void become(const char *command, const struct between *in, const struct b
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
         asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
     asf__serve(LIBRARY_OF_UNIX, options);
-    signal(SIGCHLD, on_child);
+    signal(SIGCHLD, sigchld_action);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
 }
 
-static void expect(const struct between *b, enum asf_ring_end end, pid_t process) {
+static void expect_process(const struct connection *b, enum asf_ring_end end, pid_t process) {
     if (b && b->ring >= 0)
         asf__ring_expect(b->ring, end, process);
 }
 
-static pid_t start(const char *command, const struct between *in, const struct between *out,
-                   const char *options) {
+static pid_t fork_command(const char *command, const struct connection *in, const struct connection *out,
+                          const char *options) {
     pid_t process = fork();
     if (process < 0)
         asf__fail("pipe: fork: %s; end some processes", strerror(errno));
     if (process == 0)
-        become(command, in, out, options);
-    expect(in, ASF_RING_READER, process);
-    expect(out, ASF_RING_WRITER, process);
+        exec_shell(command, in, out, options);
+    expect_process(in, ASF_RING_READER, process);
+    expect_process(out, ASF_RING_WRITER, process);
     return process;
 }
 
@@ -139,7 +139,7 @@ static int status_of(int status) {
 }
 
 /* Report fatal signals, except SIGPIPE and SIGINT, by which pipelines often end. */
-static void tell_of_signal(const struct member *m) {
+static void warn_of_signal(const struct stage *m) {
     int sig = WIFSIGNALED(m->status) ? WTERMSIG(m->status) : 0;
     const char *text = m->text + strspn(m->text, " \t");
     size_t n = strlen(text);
@@ -149,56 +149,56 @@ static void tell_of_signal(const struct member *m) {
         asf__warn("pipe: %.*s: %s", (int)n, text, strsignal(sig));
 }
 
-static void wait_for_all(struct member *members, int count) {
+static void wait_for_all(struct stage *stages, int count) {
     int status;
     pid_t process;
     while ((process = wait(&status)) > 0 || errno == EINTR)
         for (int i = 0; i < count && process > 0; i++)
-            if (process == members[i].process) {
-                members[i].status = status;
-                tell_of_signal(&members[i]);
+            if (process == stages[i].process) {
+                stages[i].status = status;
+                warn_of_signal(&stages[i]);
             }
 }
 
 /* The status of the last command; with --pipefail, of the last command that failed. */
-static int result_of(const struct member *members, int count, bool pipefail) {
+static int pipeline_status(const struct stage *stages, int count, bool pipefail) {
     int i = count - 1;
-    while (pipefail && i > 0 && members[i].status == 0)
+    while (pipefail && i > 0 && stages[i].status == 0)
         i--;
-    return status_of(members[i].status);
+    return status_of(stages[i].status);
 }
 
 /* Returns whether the limit allows a descriptor for each ring, and 32 more. */
 static bool can_have_rings(int count) {
-    enum { SPARE = 32 };
+    enum { SPARE_DESCRIPTORS = 32 };
     struct rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)count + SPARE <= limit.rlim_cur;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)count + SPARE_DESCRIPTORS <= limit.rlim_cur;
 }
 
 /* The rings stay open in this process until all commands have ended. */
-static void run(struct member *members, int count, const char *options, bool rings) {
-    struct between made[2], *in = NULL;
+static void run_pipeline(struct stage *stages, int count, const char *options, bool rings) {
+    struct connection connections[2], *in = NULL;
     asf__preload(LIBRARY_OF_UNIX); /* fails before any command starts */
-    on_child = signal(SIGCHLD, SIG_DFL);
+    sigchld_action = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {
-        struct between *out = i + 1 < count ? &made[i % 2] : NULL;
+        struct connection *out = i + 1 < count ? &connections[i % 2] : NULL;
         if (out)
-            *out = make_between(rings);
-        members[i].process = start(members[i].command, in, out, options);
+            *out = make_connection(rings);
+        stages[i].process = fork_command(stages[i].command, in, out, options);
         if (in)
             close(in->read);
         if (out)
             close(out->write);
         in = out;
     }
-    wait_for_all(members, count);
+    wait_for_all(stages, count);
 }
 
 int asf__pipeline(int argc, char **argv) {
     const char *options = "rings=on";
     bool rings = true, pipefail = false;
-    struct member members[MOST_COMMANDS];
+    struct stage stages[MAX_COMMANDS];
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("pipe"), NULL)) != -1;) {
         if (option == 'p')
@@ -216,13 +216,13 @@ int asf__pipeline(int argc, char **argv) {
         asf__fail("pipe: give the pipeline as one argument, in quotes; see 'asf pipe --help'");
     if (!rings)
         options = asf__join_list(options, ',', "rings=off");
-    int count = split(argv[optind], members);
+    int count = split_pipeline(argv[optind], stages);
     if (count == 0 && pipefail)
         asf__fail(
             "pipe: --pipefail: this is more than commands with bars between them, which one shell runs; "
             "use 'set -o pipefail' in a shell that has it");
     if (count <= 1)
-        members[0] = (struct member){.text = argv[optind], .command = argv[optind]}, count = 1;
-    run(members, count, options, rings);
-    return result_of(members, count, pipefail);
+        stages[0] = (struct stage){.text = argv[optind], .command = argv[optind]}, count = 1;
+    run_pipeline(stages, count, options, rings);
+    return pipeline_status(stages, count, pipefail);
 }

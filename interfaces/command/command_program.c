@@ -30,7 +30,7 @@ static bool is_executable(const char *path) {
 }
 
 /* An empty element of PATH is the current directory. */
-static const char *in_directory(const char *directory, size_t length, const char *name) {
+static const char *join_path(const char *directory, size_t length, const char *name) {
     return length == 0 ? name : asf__text("%.*s/%s", (int)length, directory, name);
 }
 
@@ -40,7 +40,7 @@ static const char *search_path(const char *name) {
         directory = "/bin:/usr/bin";
     for (;;) {
         size_t length = strcspn(directory, ":");
-        const char *path = in_directory(directory, length, name);
+        const char *path = join_path(directory, length, name);
         if (is_executable(path))
             return path;
         if (directory[length] == '\0')
@@ -55,7 +55,7 @@ static bool read_at(int file, void *data, size_t size, Elf64_Off offset) {
 }
 
 /* The interpreter in the first line of a script, or NULL. */
-static const char *interpreter(int file) {
+static const char *read_interpreter(int file) {
     char line[256] = "";
     if (asf__sys.pread(file, line, sizeof line - 1, 0) < 0 || strncmp(line, "#!", 2) != 0)
         return NULL;
@@ -68,14 +68,14 @@ static bool is_elf(const Elf64_Ehdr *header) {
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-static bool is_of_this_machine(const Elf64_Ehdr *header) {
+static bool is_native(const Elf64_Ehdr *header) {
     return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == ASF_ELF;
 }
 
 /* The kernel refuses program headers of another size, and more than 64 KB of them. */
 static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, Elf64_Phdr *segment) {
-    enum { MOST = 65536 / sizeof *segment };
-    if (header->e_phentsize != sizeof *segment || header->e_phnum > MOST)
+    enum { MAX_HEADERS = 65536 / sizeof *segment };
+    if (header->e_phentsize != sizeof *segment || header->e_phnum > MAX_HEADERS)
         return false;
     for (Elf64_Half i = 0; i < header->e_phnum; i++) {
         Elf64_Off offset = header->e_phoff + (Elf64_Off)i * sizeof *segment;
@@ -89,13 +89,13 @@ static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, El
 
 /* An ET_DYN file without an interpreter is a static program only if it has DF_1_PIE.  The dynamic linker
  * lacks it. */
-static bool says_it_is_a_program(int file, const Elf64_Ehdr *header) {
-    enum { MOST = 4096 }; /* entries; programs have about thirty */
+static bool has_pie_flag(int file, const Elf64_Ehdr *header) {
+    enum { MAX_ENTRIES = 4096 }; /* entries; programs have about thirty */
     Elf64_Phdr dynamic;
     Elf64_Dyn entry;
     if (!find_segment(file, header, PT_DYNAMIC, &dynamic))
         return false;
-    for (Elf64_Xword i = 0; i < MOST && i < dynamic.p_filesz / sizeof entry; i++) {
+    for (Elf64_Xword i = 0; i < MAX_ENTRIES && i < dynamic.p_filesz / sizeof entry; i++) {
         Elf64_Off at = dynamic.p_offset + i * sizeof entry;
         if (!read_at(file, &entry, sizeof entry, at) || entry.d_tag == DT_NULL)
             return false;
@@ -106,7 +106,7 @@ static bool says_it_is_a_program(int file, const Elf64_Ehdr *header) {
 }
 
 static bool is_static(int file, const Elf64_Ehdr *header) {
-    return header->e_type == ET_EXEC || (header->e_type == ET_DYN && says_it_is_a_program(file, header));
+    return header->e_type == ET_EXEC || (header->e_type == ET_DYN && has_pie_flag(file, header));
 }
 
 static const char *read_loader(int file, const Elf64_Phdr *segment) {
@@ -150,7 +150,7 @@ static enum obstacle obstacle_in_format(int file, struct program *program) {
     Elf64_Phdr segment;
     if (!read_at(file, &header, sizeof header, 0) || !is_elf(&header))
         return NO_OBSTACLE;
-    if (!is_of_this_machine(&header))
+    if (!is_native(&header))
         return FOREIGN_MACHINE;
     if (find_segment(file, &header, PT_INTERP, &segment)) {
         program->loader = read_loader(file, &segment);
@@ -188,11 +188,11 @@ static enum obstacle obstacle_in(int file, struct program *program) {
 }
 
 /* Inspect the program's binary; if it is a script, store its interpreter in *next. */
-static enum obstacle look_at(struct program *program, const char **next) {
+static enum obstacle inspect_binary(struct program *program, const char **next) {
     int file = open(program->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return errno == EACCES ? CANNOT_TELL : NO_OBSTACLE;
-    *next = interpreter(file);
+    *next = read_interpreter(file);
     enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file, program);
     close(file);
     return obstacle;
@@ -209,7 +209,7 @@ struct program asf__find_program(const char *name) {
     for (int depth = 0; depth <= SCRIPT_DEPTH && next != NULL && is_executable(next); depth++) {
         program.binary = next;
         next = NULL;
-        program.obstacle = look_at(&program, &next);
+        program.obstacle = inspect_binary(&program, &next);
     }
     return program;
 }
@@ -219,8 +219,8 @@ bool asf__is_library(const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return false;
-    bool is_library = read_at(file, &header, sizeof header, 0) && is_elf(&header) &&
-                      is_of_this_machine(&header) && header.e_type == ET_DYN;
+    bool is_library = read_at(file, &header, sizeof header, 0) && is_elf(&header) && is_native(&header) &&
+                      header.e_type == ET_DYN;
     close(file);
     return is_library;
 }

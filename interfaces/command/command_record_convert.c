@@ -31,21 +31,22 @@ struct target {
 };
 
 /* Structs already converted: each struct must have exactly one type. */
-struct made {
+struct converted_struct {
     const struct asf_record_layout *layout;
     struct asf_record_type *type;
-    struct made *next;
+    struct converted_struct *next;
 };
 
 static size_t round_up(size_t n, size_t align) {
     return (n + align - 1) / align * align;
 }
 
-static const struct asf_record_type *type_of(const struct asf_record_layout *s, struct made **made);
+static const struct asf_record_type *type_of(const struct asf_record_layout *s,
+                                             struct converted_struct **made);
 
 /* Add a field at the offset where a compiler puts it. */
-static void place(struct asf_record_type *type, struct asf_record_field *f, const struct asf_record_member *m,
-                  struct made **made) {
+static void append_field(struct asf_record_type *type, struct asf_record_field *f,
+                         const struct asf_record_member *m, struct converted_struct **made) {
     bool pointer = m->shape == ASF_RECORD_DYNAMIC || m->kind == ASF_RECORD_STRING;
     *f = (struct asf_record_field){.name = m->name,
                                    .kind = m->kind,
@@ -66,9 +67,10 @@ static void place(struct asf_record_type *type, struct asf_record_field *f, cons
         type->alignment = align;
 }
 
-static const struct asf_record_type *type_of(const struct asf_record_layout *s, struct made **made) {
+static const struct asf_record_type *type_of(const struct asf_record_layout *s,
+                                             struct converted_struct **made) {
     struct asf_record_member member;
-    for (const struct made *m = *made; m; m = m->next)
+    for (const struct converted_struct *m = *made; m; m = m->next)
         if (m->layout == s)
             return m->type;
     size_t count = asf_record_layout_fields(s);
@@ -76,16 +78,16 @@ static const struct asf_record_type *type_of(const struct asf_record_layout *s, 
     struct asf_record_field *fields = allocate(count, sizeof *fields);
     *type = (struct asf_record_type){asf_record_layout_name(s), 0, 1, fields, count};
     for (size_t i = 0; i < count && asf_record_layout_field(s, i, &member) == 0; i++)
-        place(type, &fields[i], &member, made);
+        append_field(type, &fields[i], &member, made);
     type->size = round_up(type->size, type->alignment);
-    struct made *one = allocate(1, sizeof *one);
-    *one = (struct made){s, type, *made};
+    struct converted_struct *one = allocate(1, sizeof *one);
+    *one = (struct converted_struct){s, type, *made};
     *made = one;
     return type;
 }
 
-static void free_types(struct made *made) {
-    for (struct made *next; made; made = next) {
+static void free_types(struct converted_struct *made) {
+    for (struct converted_struct *next; made; made = next) {
         next = made->next;
         free((void *)(uintptr_t)made->type->fields);
         free(made->type);
@@ -94,7 +96,7 @@ static void free_types(struct made *made) {
 }
 
 static struct target make_target(const struct asf_record_format *wire) {
-    struct made *made = NULL;
+    struct converted_struct *made = NULL;
     struct target t = {0};
     const struct asf_record_type *type = type_of(asf_record_layout_of(wire), &made);
     memcpy(t.hash, asf_record_hash(wire), sizeof t.hash);
@@ -115,7 +117,7 @@ static void free_targets(struct target *targets, size_t count) {
 
 /* --- converting ------------------------------------------------------------------------- */
 
-struct converting {
+struct conversion {
     struct record_source source;
     const char *output;
     bool index;
@@ -125,7 +127,7 @@ struct converting {
     size_t count;
 };
 
-static struct target *target_for(struct converting *c, struct asf_record_format *wire) {
+static struct target *target_for(struct conversion *c, struct asf_record_format *wire) {
     for (size_t i = 0; i < c->count; i++)
         if (!memcmp(c->targets[i].hash, asf_record_hash(wire), sizeof c->targets[i].hash))
             return &c->targets[i];
@@ -136,12 +138,12 @@ static struct target *target_for(struct converting *c, struct asf_record_format 
     return &c->targets[c->count++];
 }
 
-static _Noreturn void cannot_write(const struct converting *c, int error) {
+static _Noreturn void fail_to_write(const struct conversion *c, int error) {
     asf__fail("record convert: %s: write: %s; redirect it to where there is room",
               c->output ? c->output : "standard output", asf_error_text(error));
 }
 
-static int convert_one(struct converting *c, const struct record_input *in, struct asf_record *record) {
+static int convert_one(struct conversion *c, const struct record_input *in, struct asf_record *record) {
     struct target *t = target_for(c, asf_record_format_of(record));
     void *block;
     int rc = asf_record_into(record, t->native, t->data, &block);
@@ -152,27 +154,27 @@ static int convert_one(struct converting *c, const struct record_input *in, stru
     if (rc == -E2BIG)
         asf__fail("record convert: %s: %s", in->name, asf_record_why());
     if (rc < 0)
-        cannot_write(c, rc);
+        fail_to_write(c, rc);
     return 0;
 }
 
 /* Called before the input waits. */
 static void flush_output(void *arg) {
-    struct converting *c = arg;
+    struct conversion *c = arg;
     int rc = c->stream ? asf_sflush(c->stream) : 0;
     if (rc < 0)
-        cannot_write(c, rc);
+        fail_to_write(c, rc);
 }
 
 /* Opening the output would truncate the input. */
-static bool is_the_input(const struct converting *c, struct asf_cios *input) {
+static bool is_same_file(const struct conversion *c, struct asf_cios *input) {
     struct stat to, from;
     return c->output && stat(c->output, &to) == 0 && S_ISREG(to.st_mode) &&
            fstat(asf_fileno(input), &from) == 0 && to.st_dev == from.st_dev && to.st_ino == from.st_ino;
 }
 
-static void open_output(struct converting *c, struct asf_cios *input) {
-    if (is_the_input(c, input))
+static void open_output(struct conversion *c, struct asf_cios *input) {
+    if (is_same_file(c, input))
         asf__fail("record convert: %s: it is the input; name another file", c->output);
     struct asf_record_options options = {
         .size = sizeof options, .indexed = c->index, .most_memory = c->source.footprint};
@@ -186,16 +188,16 @@ static void open_output(struct converting *c, struct asf_cios *input) {
         asf__fail("record convert: %s", asf_record_why());
 }
 
-static void close_output(struct converting *c) {
+static void close_output(struct conversion *c) {
     int rc = asf_record_writer_close(c->writer);
     int closed = asf_sclose(c->stream);
     if (rc == 0)
         rc = closed;
     if (rc < 0)
-        cannot_write(c, rc);
+        fail_to_write(c, rc);
 }
 
-static bool parse(struct converting *c, int argc, char **argv) {
+static bool parse_convert(struct conversion *c, int argc, char **argv) {
     for (int option;
          (option = getopt_long(argc, argv, "+:h", asf__options_of("record convert"), NULL)) != -1;) {
         if (option == 'i')
@@ -217,10 +219,10 @@ static bool parse(struct converting *c, int argc, char **argv) {
 }
 
 int asf__record_convert(int argc, char **argv) {
-    struct converting c = {0};
+    struct conversion c = {0};
     struct asf_record *record;
     int rc = 0, written = 0;
-    if (!parse(&c, argc, argv))
+    if (!parse_convert(&c, argc, argv))
         return asf__help_of("record convert");
     struct record_input in = asf__record_open(argv[0], argv[optind], &c.source, flush_output, &c);
     open_output(&c, in.stream);

@@ -18,7 +18,7 @@
 #include "lib/text/decimal.h"
 
 /* The options. */
-struct dumping {
+struct dump_options {
     bool json;
     struct record_source source;
     uint64_t number, count;
@@ -26,7 +26,8 @@ struct dumping {
 
 /* --- formats ---------------------------------------------------------------------- */
 
-static const char *const kinds[] = {"", "int", "uint", "float", "char", "bool", "enum", "string", "struct"};
+static const char *const kind_names[] = {"",     "int",  "uint",   "float", "char",
+                                         "bool", "enum", "string", "struct"};
 
 static void put_field(const struct asf_record_member *m, const char *prefix) {
     const char *of = m->layout ? asf_record_layout_name(m->layout) : "";
@@ -35,7 +36,7 @@ static void put_field(const struct asf_record_member *m, const char *prefix) {
         printf("[%u]", m->count);
     if (m->shape == ASF_RECORD_DYNAMIC)
         printf("[%s]", m->counter);
-    printf(": %s", kinds[m->kind]);
+    printf(": %s", kind_names[m->kind]);
     if (m->layout)
         printf(" %s of %u bytes", of, m->size);
     else if (m->kind != ASF_RECORD_STRING && m->kind != ASF_RECORD_CHAR)
@@ -60,13 +61,13 @@ static void put_hash(const struct asf_record_format *f) {
         printf("%02x", asf_record_hash(f)[i]);
 }
 
-static const char *order_of(const struct asf_record_layout *s) {
+static const char *byte_order(const struct asf_record_layout *s) {
     return asf_record_layout_order(s) == 1234 ? "little-endian" : "big-endian";
 }
 
 static void put_format(const struct asf_record_format *f) {
     const struct asf_record_layout *s = asf_record_layout_of(f);
-    printf("%s: %zu bytes, %s, ", asf_record_layout_name(s), asf_record_layout_size(s), order_of(s));
+    printf("%s: %zu bytes, %s, ", asf_record_layout_name(s), asf_record_layout_size(s), byte_order(s));
     put_hash(f);
     putchar('\n');
     put_layout(s, "");
@@ -77,7 +78,7 @@ static void put_json_layout(const struct asf_record_layout *s) {
     for (size_t i = 0; asf_record_layout_field(s, i, &m) == 0; i++) {
         printf("%s{\"name\": ", i ? ", " : "[");
         asf__put_json(m.name);
-        printf(", \"kind\": \"%s\", \"offset\": %u, \"size\": %u", kinds[m.kind], m.offset, m.size);
+        printf(", \"kind\": \"%s\", \"offset\": %u, \"size\": %u", kind_names[m.kind], m.offset, m.size);
         if (m.shape == ASF_RECORD_ARRAY)
             printf(", \"count\": %u", m.count);
         if (m.counter) {
@@ -97,7 +98,7 @@ static void put_json_format(const struct asf_record_format *f) {
     const struct asf_record_layout *s = asf_record_layout_of(f);
     fputs("{\"name\": ", stdout);
     asf__put_json(asf_record_layout_name(s));
-    printf(", \"size\": %zu, \"order\": \"%s\", \"hash\": \"", asf_record_layout_size(s), order_of(s));
+    printf(", \"size\": %zu, \"order\": \"%s\", \"hash\": \"", asf_record_layout_size(s), byte_order(s));
     put_hash(f);
     fputs("\", \"fields\": ", stdout);
     put_json_layout(s);
@@ -115,23 +116,24 @@ static size_t count_fields(const struct asf_record_layout *s, size_t most) {
     return n;
 }
 
-static void put_one_format(const struct asf_record_format *f, const struct dumping *d, const char *input) {
-    enum { MOST = 1000000 };
+static void put_one_format(const struct asf_record_format *f, const struct dump_options *d,
+                           const char *input) {
+    enum { MAX_FIELDS = 1000000 };
     const struct asf_record_layout *s = asf_record_layout_of(f);
-    if (count_fields(s, MOST + 1) > MOST)
+    if (count_fields(s, MAX_FIELDS + 1) > MAX_FIELDS)
         asf__fail("record formats: %s: the format '%s' has more than %d fields with those of its structs",
-                  input, asf_record_layout_name(s), MOST);
+                  input, asf_record_layout_name(s), MAX_FIELDS);
     (d->json ? put_json_format : put_format)(f);
 }
 
-/* Hashes of the formats that were shown. */
-struct shown {
+/* Hashes of the formats that were printed. */
+struct printed_hashes {
     unsigned char (*hashes)[16];
     size_t count;
     unsigned char last[16];
 };
 
-static bool is_new(struct shown *shown, const unsigned char *hash) {
+static bool insert_hash(struct printed_hashes *shown, const unsigned char *hash) {
     for (size_t i = 0; i < shown->count; i++)
         if (!memcmp(shown->hashes[i], hash, 16))
             return false;
@@ -154,7 +156,7 @@ static uint64_t parse_number(const char *subcommand, const char *option, const c
 }
 
 /* Returns false if the options ask for help. */
-static bool parse(struct dumping *d, int argc, char **argv, const char *command) {
+static bool parse_dump(struct dump_options *d, int argc, char **argv, const char *command) {
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of(command), NULL)) != -1;) {
         if (option == 'j')
             d->json = true;
@@ -177,17 +179,17 @@ static bool parse(struct dumping *d, int argc, char **argv, const char *command)
 }
 
 int asf__record_formats(int argc, char **argv) {
-    struct dumping d = {0};
-    struct shown shown = {0};
+    struct dump_options d = {0};
+    struct printed_hashes shown = {0};
     struct asf_record *record;
     int rc;
-    if (!parse(&d, argc, argv, "record formats"))
+    if (!parse_dump(&d, argc, argv, "record formats"))
         return asf__help_of("record formats");
     struct record_input in =
         asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
     while ((rc = asf_record_next(in.reader, &record)) > 0) {
         struct asf_record_format *f = asf_record_format_of(record);
-        if (is_new(&shown, asf_record_hash(f)))
+        if (insert_hash(&shown, asf_record_hash(f)))
             put_one_format(f, &d, in.name);
     }
     free(shown.hashes);
@@ -305,7 +307,7 @@ static void put_record(const struct asf_record *record, uint64_t number, bool js
 }
 
 /* Skip `number` records: seek, or read them from a pipe. */
-static int skip(struct record_input *in, uint64_t number) {
+static int skip_records(struct record_input *in, uint64_t number) {
     struct asf_record *record;
     int rc = 1;
     if (number == 0 || asf_record_seek(in->reader, number) == 0)
@@ -316,13 +318,13 @@ static int skip(struct record_input *in, uint64_t number) {
 }
 
 int asf__record_dump(int argc, char **argv) {
-    struct dumping d = {.count = UINT64_MAX};
+    struct dump_options d = {.count = UINT64_MAX};
     struct asf_record *record;
-    if (!parse(&d, argc, argv, "record dump"))
+    if (!parse_dump(&d, argc, argv, "record dump"))
         return asf__help_of("record dump");
     struct record_input in =
         asf__record_open(argv[0], argv[optind], &d.source, asf__record_flush_stdout, NULL);
-    int rc = skip(&in, d.number);
+    int rc = skip_records(&in, d.number);
     for (uint64_t i = 0; rc > 0 && i < d.count; i++) {
         rc = asf_record_next(in.reader, &record);
         if (rc > 0)

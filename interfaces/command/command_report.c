@@ -31,7 +31,7 @@ static bool is_same_process(const struct reported *a, const struct reported *b) 
 }
 
 /* Returns whether the i-th stream is the first of its process. */
-static bool is_first(const struct report *r, size_t i) {
+static bool starts_process(const struct report *r, size_t i) {
     for (size_t k = 0; k < i; k++)
         if (is_same_process(&r->streams[k], &r->streams[i]))
             return false;
@@ -65,7 +65,7 @@ static const char *served_by(const struct reported *s) {
                                           : text;
 }
 
-static void print_row(FILE *to, const struct reported *s) {
+static void print_stream_row(FILE *to, const struct reported *s) {
     enum { WIDTH = 22 };
     const char *name = s->name, *slash = strrchr(name, '/');
     if (strlen(name) > WIDTH && slash)
@@ -85,9 +85,9 @@ static void print_process(FILE *to, const struct report *r, const struct reporte
             "what it is");
     for (size_t i = 0; i < r->count; i++)
         if (is_same_process(&r->streams[i], first))
-            print_row(to, &r->streams[i]);
+            print_stream_row(to, &r->streams[i]);
     if (count > 1)
-        print_row(to, &total);
+        print_stream_row(to, &total);
     fprintf(to, "asf:   %s of %s calls needed no system call; %s system calls",
             asf__digits((int64_t)total.free).text, asf__digits((int64_t)total.calls).text,
             asf__digits((int64_t)total.syscalls).text);
@@ -98,7 +98,7 @@ static void print_process(FILE *to, const struct report *r, const struct reporte
 
 void asf__report_print(const struct report *r, FILE *to) {
     for (size_t i = 0; i < r->count; i++)
-        if (is_first(r, i))
+        if (starts_process(r, i))
             print_process(to, r, &r->streams[i]);
     if (r->status)
         fprintf(to, "asf: %s fails: %s\n", r->command, asf__status_text(r->status));
@@ -116,7 +116,7 @@ static void print_counts(FILE *to, const struct reported *s) {
     s->libc < 0 ? fputs("null", to) : fprintf(to, "%" PRId64, s->libc);
 }
 
-static void print_object(FILE *to, const struct reported *s) {
+static void print_stream_object(FILE *to, const struct reported *s) {
     fputs("{\"stream\": ", to);
     asf__print_json(to, s->name);
     fputs(", \"module\": ", to);
@@ -137,7 +137,7 @@ static void print_process_object(FILE *to, const struct report *r, const struct 
     for (size_t i = 0; i < r->count; i++)
         if (is_same_process(&r->streams[i], first)) {
             fputs(printed++ ? ",\n   " : "\n   ", to);
-            print_object(to, &r->streams[i]);
+            print_stream_object(to, &r->streams[i]);
         }
     fputs("],\n  \"total\": {", to);
     print_counts(to, &total);
@@ -148,7 +148,7 @@ void asf__report_json(const struct report *r, FILE *to) {
     size_t printed = 0;
     fputs("{\"processes\": [", to);
     for (size_t i = 0; i < r->count; i++)
-        if (is_first(r, i)) {
+        if (starts_process(r, i)) {
             fputs(printed++ ? ",\n " : "\n ", to);
             print_process_object(to, r, &r->streams[i]);
         }

@@ -19,13 +19,13 @@
 
 struct text {
     char *bytes; /* null-terminated */
-    size_t length, room;
+    size_t length, capacity;
 };
 
-static void add(struct text *t, int c) {
-    if (t->length + 1 >= t->room) {
-        t->room = t->room * 2 + 256;
-        t->bytes = realloc(t->bytes, t->room);
+static void append_char(struct text *t, int c) {
+    if (t->length + 1 >= t->capacity) {
+        t->capacity = t->capacity * 2 + 256;
+        t->bytes = realloc(t->bytes, t->capacity);
         if (!t->bytes)
             asf__fail("shm: malloc: %s; give asf more memory", strerror(ENOMEM));
     }
@@ -33,50 +33,50 @@ static void add(struct text *t, int c) {
     t->bytes[t->length] = '\0';
 }
 
-static void clear(struct text *t) {
+static void clear_text(struct text *t) {
     t->length = 0;
     if (t->bytes)
         t->bytes[0] = '\0';
 }
 
-static void add_all(struct text *t, const struct text *more) {
+static void append_text(struct text *t, const struct text *more) {
     for (size_t i = 0; i < more->length; i++)
-        add(t, more->bytes[i]);
+        append_char(t, more->bytes[i]);
 }
 
-static void put(const struct text *t) {
+static void print_text(const struct text *t) {
     if (t->length > 0)
         fwrite(t->bytes, 1, t->length, stdout);
 }
 
-static bool is(const struct text *t, const char *word) {
+static bool text_equals(const struct text *t, const char *word) {
     return t->length == strlen(word) && memcmp(t->bytes, word, t->length) == 0;
 }
 
 /* Read the blanks, then the word after them; either may be empty. */
-static void next_word(FILE *in, struct text *blanks, struct text *word) {
+static void read_word(FILE *in, struct text *blanks, struct text *word) {
     int c;
-    clear(blanks);
-    clear(word);
+    clear_text(blanks);
+    clear_text(word);
     while ((c = getc_unlocked(in)) != EOF && isspace(c))
-        add(blanks, c);
+        append_char(blanks, c);
     for (; c != EOF && !isspace(c); c = getc_unlocked(in))
-        add(word, c);
+        append_char(word, c);
     if (c != EOF)
         ungetc(c, in);
 }
 
-static void rest_of_line(FILE *in, struct text *rest) {
+static void read_rest_of_line(FILE *in, struct text *rest) {
     int c;
-    clear(rest);
+    clear_text(rest);
     while ((c = getc_unlocked(in)) != EOF) {
-        add(rest, c);
+        append_char(rest, c);
         if (c == '\n')
             break;
     }
 }
 
-static const char *name_of(const char *file) {
+static const char *input_name(const char *file) {
     return file && strcmp(file, "-") != 0 ? file : "standard input";
 }
 
@@ -96,7 +96,7 @@ static FILE *open_input(const char *subcommand, int argc, char **argv) {
 
 /* The label in the rest of a line, without surrounding blanks.  Empty if the line has a null byte, which no
  * label has. */
-static char *label_in(const struct text *rest) {
+static char *copy_label(const struct text *rest) {
     bool whole = rest->length > 0 && !memchr(rest->bytes, '\0', rest->length);
     const char *from = whole ? rest->bytes : "";
     from += strspn(from, " \t");
@@ -121,32 +121,32 @@ static void put_numbers(const char *label, char *shm) {
 
 /* If the rest of the line is not a label, copy it like other text. */
 static void put_array(const struct text *blanks, const struct text *word, const struct text *rest) {
-    char *label = label_in(rest);
+    char *label = copy_label(rest);
     char *shm = asf_shm_open(label);
     if (!shm && errno != EINVAL)
         asf__fail("shm expand: %s: %s; %s", label, strerror(errno), asf_shm_why());
-    put(blanks);
+    print_text(blanks);
     if (shm) {
         put_numbers(label, shm);
     } else {
-        put(word);
-        put(rest);
+        print_text(word);
+        print_text(rest);
     }
     free(label);
 }
 
-static void expand(FILE *in) {
+static void expand_labels(FILE *in) {
     struct text blanks = {0}, word = {0}, rest = {0};
-    for (next_word(in, &blanks, &word); word.length > 0; next_word(in, &blanks, &word)) {
-        if (is(&word, "shmids")) {
-            rest_of_line(in, &rest);
+    for (read_word(in, &blanks, &word); word.length > 0; read_word(in, &blanks, &word)) {
+        if (text_equals(&word, "shmids")) {
+            read_rest_of_line(in, &rest);
             put_array(&blanks, &word, &rest);
         } else {
-            put(&blanks);
-            put(&word);
+            print_text(&blanks);
+            print_text(&word);
         }
     }
-    put(&blanks);
+    print_text(&blanks);
     free(blanks.bytes);
     free(word.bytes);
     free(rest.bytes);
@@ -159,9 +159,9 @@ int asf__shm_expand(int argc, char **argv) {
     if (option != -1)
         asf__bad_option("shm expand", option, argv);
     FILE *in = open_input("expand", argc, argv);
-    expand(in);
+    expand_labels(in);
     if (ferror(in))
-        asf__fail("shm expand: %s: read: %s; name a file that can be read", name_of(argv[optind]),
+        asf__fail("shm expand: %s: read: %s; name a file that can be read", input_name(argv[optind]),
                   strerror(errno));
     return asf__close_stdout();
 }
@@ -169,37 +169,37 @@ int asf__shm_expand(int argc, char **argv) {
 /* --- pack -------------------------------------------------------------------------- */
 
 struct packing {
-    size_t least;        /* arrays of fewer numbers stay text */
-    const char *prefix;  /* first part of the segments' names, or NULL */
-    const char *backend; /* or NULL */
-    mode_t mode;         /* permissions of the segments */
-    struct text name;    /* the last word that is not a number */
-    struct text lead;    /* blanks before the array's first number */
-    struct text raw;     /* text of the array while it has fewer than `least` numbers */
-    struct text large;   /* first number of the array that overflows a double */
+    size_t min_count;           /* arrays of fewer numbers stay text */
+    const char *prefix;         /* first part of the segments' names, or NULL */
+    const char *backend;        /* or NULL */
+    mode_t mode;                /* permissions of the segments */
+    struct text name;           /* the last word that is not a number */
+    struct text leading_blanks; /* blanks before the array's first number */
+    struct text source;         /* text of the array while it has fewer than `min_count` numbers */
+    struct text overflow;       /* first number of the array that overflows a double */
     double *numbers;
-    size_t count, room;
+    size_t count, capacity;
     char **labels; /* segments made so far; removed on failure */
-    size_t made;
+    size_t label_count;
 };
 
-__attribute__((noreturn)) static void give_up(struct packing *p, const char *what, const char *why) {
-    for (size_t i = 0; i < p->made; i++)
+__attribute__((noreturn)) static void fail_pack(struct packing *p, const char *what, const char *why) {
+    for (size_t i = 0; i < p->label_count; i++)
         asf_shm_remove(p->labels[i]);
     asf__fail("shm pack: %s: %s", what, why);
 }
 
-static void *grow(struct packing *p, void *block, size_t count, size_t size) {
+static void *reallocate(struct packing *p, void *block, size_t count, size_t size) {
     block = reallocarray(block, count, size);
     if (!block)
-        give_up(p, "malloc", strerror(ENOMEM));
+        fail_pack(p, "malloc", strerror(ENOMEM));
     return block;
 }
 
 static void add_number(struct packing *p, double value) {
-    if (p->count == p->room) {
-        p->room = p->room * 2 + 1024;
-        p->numbers = grow(p, p->numbers, p->room, sizeof *p->numbers);
+    if (p->count == p->capacity) {
+        p->capacity = p->capacity * 2 + 1024;
+        p->numbers = reallocate(p, p->numbers, p->capacity, sizeof *p->numbers);
     }
     p->numbers[p->count++] = value;
 }
@@ -218,32 +218,32 @@ static void put_segment(struct packing *p) {
     char *name = segment_name(p);
     char *shm = asf_shm_create_on(p->backend, name, p->mode, p->count * sizeof(double));
     if (!shm)
-        give_up(p, strerror(errno), asf_shm_why());
+        fail_pack(p, strerror(errno), asf_shm_why());
     memcpy(shm + ASF_SHM_HEAD, p->numbers, p->count * sizeof(double));
     char *label = asf__text("%.*s", (int)strcspn(shm, "\n"), shm);
     asf_shm_close(shm);
-    p->labels = grow(p, p->labels, p->made + 1, sizeof *p->labels);
-    p->labels[p->made++] = label;
+    p->labels = reallocate(p, p->labels, p->label_count + 1, sizeof *p->labels);
+    p->labels[p->label_count++] = label;
     if (printf("shmids %s", label) < 0)
-        give_up(p, "standard output: write", strerror(errno));
+        fail_pack(p, "standard output: write", strerror(errno));
     free(name);
 }
 
 /* The array ends before `blanks`.  A label needs a newline after it. */
-static void end_run(struct packing *p, const struct text *blanks) {
+static void end_array(struct packing *p, const struct text *blanks) {
     const char *newline = blanks->length > 0 ? memchr(blanks->bytes, '\n', blanks->length) : NULL;
-    bool packed = p->count > 0 && p->count >= p->least;
-    put(&p->lead);
+    bool packed = p->count > 0 && p->count >= p->min_count;
+    print_text(&p->leading_blanks);
     if (packed) {
         put_segment(p);
         fputs(newline ? newline : "\n", stdout);
     } else {
-        put(&p->raw);
-        put(blanks);
+        print_text(&p->source);
+        print_text(blanks);
     }
-    clear(&p->lead);
-    clear(&p->raw);
-    clear(&p->large);
+    clear_text(&p->leading_blanks);
+    clear_text(&p->source);
+    clear_text(&p->overflow);
     p->count = 0;
 }
 
@@ -254,44 +254,44 @@ static bool is_number(struct packing *p, const struct text *blanks, const struct
         return false;
     int rc =
         strlen(word->bytes) == word->length ? asf__get_double(word->bytes, word->length, value) : -EBADMSG;
-    if (rc == -ERANGE && p->large.length == 0)
-        add_all(&p->large, word);
+    if (rc == -ERANGE && p->overflow.length == 0)
+        append_text(&p->overflow, word);
     return rc == 0 || rc == -ERANGE;
 }
 
-static void take_number(struct packing *p, const struct text *blanks, const struct text *word, double value) {
-    if (p->count < p->least) {
-        add_all(p->count == 0 ? &p->lead : &p->raw, blanks);
-        add_all(&p->raw, word);
+static void pack_number(struct packing *p, const struct text *blanks, const struct text *word, double value) {
+    if (p->count < p->min_count) {
+        append_text(p->count == 0 ? &p->leading_blanks : &p->source, blanks);
+        append_text(&p->source, word);
     }
     add_number(p, value);
-    if (p->count >= p->least && p->large.length > 0)
-        give_up(p, p->large.bytes,
-                "the number is too large for a double; take it out or leave the text as it is");
+    if (p->count >= p->min_count && p->overflow.length > 0)
+        fail_pack(p, p->overflow.bytes,
+                  "the number is too large for a double; take it out or leave the text as it is");
 }
 
-static void take_name(struct packing *p, FILE *in, const struct text *blanks, const struct text *word) {
-    end_run(p, blanks);
-    put(word);
-    clear(&p->name);
-    add_all(&p->name, word);
-    if (is(word, "shmids")) {
-        rest_of_line(in, &p->raw); /* already packed */
-        put(&p->raw);
-        clear(&p->raw);
+static void copy_name(struct packing *p, FILE *in, const struct text *blanks, const struct text *word) {
+    end_array(p, blanks);
+    print_text(word);
+    clear_text(&p->name);
+    append_text(&p->name, word);
+    if (text_equals(word, "shmids")) {
+        read_rest_of_line(in, &p->source); /* already packed */
+        print_text(&p->source);
+        clear_text(&p->source);
     }
 }
 
-static void pack(struct packing *p, FILE *in) {
+static void pack_arrays(struct packing *p, FILE *in) {
     struct text blanks = {0}, word = {0};
     double value;
-    for (next_word(in, &blanks, &word); word.length > 0; next_word(in, &blanks, &word)) {
+    for (read_word(in, &blanks, &word); word.length > 0; read_word(in, &blanks, &word)) {
         if (is_number(p, &blanks, &word, &value))
-            take_number(p, &blanks, &word, value);
+            pack_number(p, &blanks, &word, value);
         else
-            take_name(p, in, &blanks, &word);
+            copy_name(p, in, &blanks, &word);
     }
-    end_run(p, &blanks);
+    end_array(p, &blanks);
     free(blanks.bytes);
     free(word.bytes);
 }
@@ -320,10 +320,10 @@ static const char *parse_backend(const char *name) {
     return name;
 }
 
-static bool parse(struct packing *p, int argc, char **argv) {
+static bool parse_pack(struct packing *p, int argc, char **argv) {
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("shm pack"), NULL)) != -1;) {
         if (option == 'm')
-            p->least = parse_count(optarg);
+            p->min_count = parse_count(optarg);
         else if (option == 'n')
             p->prefix = optarg;
         else if (option == 'b')
@@ -339,27 +339,27 @@ static bool parse(struct packing *p, int argc, char **argv) {
 }
 
 static void free_packing(struct packing *p) {
-    for (size_t i = 0; i < p->made; i++)
+    for (size_t i = 0; i < p->label_count; i++)
         free(p->labels[i]);
     free(p->labels);
     free(p->numbers);
     free(p->name.bytes);
-    free(p->lead.bytes);
-    free(p->raw.bytes);
-    free(p->large.bytes);
+    free(p->leading_blanks.bytes);
+    free(p->source.bytes);
+    free(p->overflow.bytes);
 }
 
 int asf__shm_pack(int argc, char **argv) {
-    struct packing p = {.least = 1000, .mode = 0600};
-    if (!parse(&p, argc, argv))
+    struct packing p = {.min_count = 1000, .mode = 0600};
+    if (!parse_pack(&p, argc, argv))
         return asf__help_of("shm pack");
     FILE *in = open_input("pack", argc, argv);
     signal(SIGPIPE, SIG_IGN); /* a failed write then removes the segments */
-    pack(&p, in);
+    pack_arrays(&p, in);
     if (ferror(in))
-        give_up(&p, asf__text("%s: read", name_of(argv[optind])), strerror(errno));
+        fail_pack(&p, asf__text("%s: read", input_name(argv[optind])), strerror(errno));
     int status = asf__close_stdout();
-    for (size_t i = 0; status != 0 && i < p.made; i++)
+    for (size_t i = 0; status != 0 && i < p.label_count; i++)
         asf_shm_remove(p.labels[i]);
     free_packing(&p);
     return status;

@@ -42,7 +42,7 @@ static void format_time(char *to, size_t size, int64_t seconds) {
         snprintf(to, size, "-");
 }
 
-static void print_row(const struct asf_shm_info *info) {
+static void print_segment_row(const struct asf_shm_info *info) {
     char created[32], accessed[32];
     format_time(created, sizeof created, info->created);
     format_time(accessed, sizeof accessed, info->accessed);
@@ -68,7 +68,7 @@ static void print_time(const char *name, int64_t seconds) {
         printf(", \"%s\": null", name);
 }
 
-static void print_object(const struct asf_shm_info *info) {
+static void print_segment_object(const struct asf_shm_info *info) {
     fputs("{\"label\": ", stdout);
     asf__put_json(info->label);
     print_member("backend", info->backend);
@@ -94,7 +94,7 @@ static int list_one(const struct asf_shm_info *info, void *arg) {
         printf("%-10s %-4s %14s %-19s %-19s %8s %-10s %s\n", "OWNER", "MODE", "SIZE", "CREATED", "ACCESSED",
                "ATTACHED", "STATE", "LABEL");
     l->count++;
-    (l->json ? print_object : print_row)(info);
+    (l->json ? print_segment_object : print_segment_row)(info);
     return 0;
 }
 

@@ -14,16 +14,16 @@
 #include "interfaces/command/command_table.h"
 
 struct removal {
-    bool dry, mine, leaked, aged;
-    int64_t older; /* seconds */
+    bool dry_run, mine, leaked, has_min_age;
+    int64_t min_age; /* seconds */
     bool failed;
 };
 
-static void report(const struct removal *r, const char *label) {
-    printf("%s %s\n", r->dry ? "would remove" : "removed", label);
+static void report_removed(const struct removal *r, const char *label) {
+    printf("%s %s\n", r->dry_run ? "would remove" : "removed", label);
 }
 
-static void complain(struct removal *r, const char *label, int rc) {
+static void report_error(struct removal *r, const char *label, int rc) {
     asf__warn("shm rm: %s: %s; %s", label, strerror(-rc), asf_shm_why());
     r->failed = true;
 }
@@ -31,7 +31,7 @@ static void complain(struct removal *r, const char *label, int rc) {
 /* --- by common properties -------------------------------------------------------------- */
 
 /* A memfd segment ends with the last process that has it open. */
-static bool is_meant(const struct removal *r, const struct asf_shm_info *info) {
+static bool is_selected(const struct removal *r, const struct asf_shm_info *info) {
     uid_t user = geteuid();
     if (!strcmp(info->backend, "memfd"))
         return false;
@@ -39,25 +39,25 @@ static bool is_meant(const struct removal *r, const struct asf_shm_info *info) {
         return false;
     if (r->leaked && !info->leaked)
         return false;
-    return !r->aged || (info->attached == 0 && (int64_t)time(NULL) - info->created >= r->older);
+    return !r->has_min_age || (info->attached == 0 && (int64_t)time(NULL) - info->created >= r->min_age);
 }
 
-static int remove_if_meant(const struct asf_shm_info *info, void *arg) {
+static int remove_if_selected(const struct asf_shm_info *info, void *arg) {
     struct removal *r = arg;
-    if (!is_meant(r, info))
+    if (!is_selected(r, info))
         return 0;
-    int rc = r->dry ? 0 : asf_shm_remove(info->label);
+    int rc = r->dry_run ? 0 : asf_shm_remove(info->label);
     if (rc == -ENOENT)
         return 0; /* another process removed it first */
     if (rc < 0)
-        complain(r, info->label, rc);
+        report_error(r, info->label, rc);
     else
-        report(r, info->label);
+        report_removed(r, info->label);
     return 0;
 }
 
 static void remove_selected(struct removal *r) {
-    int rc = asf_shm_each(remove_if_meant, r);
+    int rc = asf_shm_each(remove_if_selected, r);
     if (rc < 0)
         asf__fail("shm rm: %s; %s", strerror(-rc), asf_shm_why());
 }
@@ -69,20 +69,20 @@ struct search {
     bool found;
 };
 
-static int compare(const struct asf_shm_info *info, void *arg) {
+static int match_label(const struct asf_shm_info *info, void *arg) {
     struct search *s = arg;
     s->found = !strcmp(info->label, s->label);
     return s->found;
 }
 
 /* A dry run reports what a removal would, except for missing permissions. */
-static void look_up(struct removal *r, const char *label) {
+static void dry_run_label(struct removal *r, const char *label) {
     struct search s = {.label = label};
-    int rc = asf_shm_each(compare, &s);
+    int rc = asf_shm_each(match_label, &s);
     if (s.found) {
-        report(r, label);
+        report_removed(r, label);
     } else if (rc < 0) {
-        complain(r, label, rc);
+        report_error(r, label, rc);
     } else {
         asf__warn("shm rm: %s: there is no segment with this label; 'asf shm ls' lists them", label);
         r->failed = true;
@@ -92,15 +92,15 @@ static void look_up(struct removal *r, const char *label) {
 static void remove_label(struct removal *r, const char *label) {
     char *line = asf__text("%s", label); /* a file's line may end with a newline */
     line[strcspn(line, "\n")] = '\0';
-    if (r->dry) {
-        look_up(r, line);
+    if (r->dry_run) {
+        dry_run_label(r, line);
         return;
     }
     int rc = asf_shm_remove(line);
     if (rc < 0)
-        complain(r, line, rc);
+        report_error(r, line, rc);
     else
-        report(r, line);
+        report_removed(r, line);
 }
 
 /* --- the command --------------------------------------------------------------------- */
@@ -120,16 +120,16 @@ static int64_t parse_age(const char *text) {
     asf__fail("shm rm: --older %s: an age is a number of seconds, or one with s, m, h or d", text);
 }
 
-static bool parse(struct removal *r, int argc, char **argv) {
+static bool parse_rm(struct removal *r, int argc, char **argv) {
     for (int option; (option = getopt_long(argc, argv, ":nh", asf__options_of("shm rm"), NULL)) != -1;) {
         if (option == 'n')
-            r->dry = true;
+            r->dry_run = true;
         else if (option == 'm')
             r->mine = true;
         else if (option == 'l')
             r->leaked = true;
         else if (option == 'o')
-            r->older = parse_age(optarg), r->aged = true;
+            r->min_age = parse_age(optarg), r->has_min_age = true;
         else if (option == 'h')
             return false;
         else
@@ -147,10 +147,10 @@ static void refuse_options(int argc, char **argv) {
 
 int asf__shm_remove(int argc, char **argv) {
     struct removal r = {0};
-    if (!parse(&r, argc, argv))
+    if (!parse_rm(&r, argc, argv))
         return asf__help_of("shm rm");
     refuse_options(argc, argv);
-    bool selects = r.mine || r.leaked || r.aged;
+    bool selects = r.mine || r.leaked || r.has_min_age;
     if (selects == (optind < argc))
         asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm rm --help'");
     if (selects)

@@ -68,7 +68,7 @@ static void read_lines(struct report *r, int fd) {
 /* --- the program ---------------------------------------------------------------------------- */
 
 /* Returns whether exec failed; asf__execute has then printed a message. */
-static bool start(char **argv, const struct serving *s) {
+static bool fork_program(char **argv, const struct serving *s) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) < 0)
         asf__fail("stat: pipe: %s", strerror(errno));
@@ -107,7 +107,7 @@ bool asf__report_program(char **argv, const struct serving *asked, struct report
     s.options = asf__text("%s%sstats=%s%s", s.options ? s.options : "", s.options ? "," : "", path,
                           r->unix_io ? "" : ",private=off");
     s.library = LIBRARY_OF_UNIX;
-    bool failed = start(argv, &s);
+    bool failed = fork_program(argv, &s);
     r->status = asf__wait(NULL);
     unlink(path);
     asf__child_done();

@@ -22,7 +22,7 @@ struct command {
     const char *name;    /* "run", "shm ls"; NULL ends the table */
     const char *usage;   /* the usage line after the name */
     const char *summary; /* one line, for the list of commands */
-    const char *about, *after;
+    const char *description, *epilog;
     const struct command_option *options; /* without --help, which every command has */
     enum operands operands;
 };

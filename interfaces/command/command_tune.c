@@ -19,14 +19,14 @@
 
 enum { MB = 1 << 20 };
 
-/* Seconds for all measurements; the table lacks figures that do not fit. */
-static const double limit = 18;
+/* Seconds for all measurements; the table lacks measurements that do not fit. */
+static const double time_limit = 18;
 
 struct request {
     size_t count;
-    const char *directories[MOST_PLACES];
+    const char *directories[MAX_TARGETS];
     const char *output;
-    bool system, dry, show, check, json, help;
+    bool system, dry_run, show, check, json, help;
 };
 
 /* --- file systems to measure ----------------------------------------------------------- */
@@ -47,9 +47,9 @@ static const char *type_name(uint64_t type) {
 }
 
 /* Add the directory's file system, unless the table already has its type. */
-static bool add_place(struct table *t, const char *directory, bool asked) {
+static bool add_target(struct table *t, const char *directory, bool asked) {
     struct statfs fs;
-    if (!directory || !*directory || t->count == MOST_PLACES - 1)
+    if (!directory || !*directory || t->count == MAX_TARGETS - 1)
         return false;
     if (statfs(directory, &fs) != 0 || access(directory, W_OK) != 0) {
         if (asked)
@@ -57,26 +57,26 @@ static bool add_place(struct table *t, const char *directory, bool asked) {
         return false;
     }
     for (size_t i = 0; i < t->count; i++)
-        if (t->places[i].type == (uint64_t)fs.f_type)
+        if (t->targets[i].type == (uint64_t)fs.f_type)
             return false;
-    struct place *p = &t->places[t->count++];
-    *p = (struct place){.directory = directory, .type = (uint64_t)fs.f_type};
+    struct target *p = &t->targets[t->count++];
+    *p = (struct target){.directory = directory, .type = (uint64_t)fs.f_type};
     snprintf(p->name, sizeof p->name, "%s", type_name(p->type));
     return true;
 }
 
-static void add_places(struct table *t, const struct request *r) {
+static void add_targets(struct table *t, const struct request *r) {
     const char *usual[] = {getenv("TMPDIR"), "/var/tmp", "/tmp", getenv("HOME"), ".", "/dev/shm"};
     for (size_t i = 0; i < r->count; i++)
-        add_place(t, r->directories[i], true);
+        add_target(t, r->directories[i], true);
     for (size_t i = 0; r->count == 0 && i < sizeof usual / sizeof *usual; i++)
-        add_place(t, usual[i], false);
+        add_target(t, usual[i], false);
     if (t->count == 0)
         asf__fail("tune: no directory can be written; name one with --dir");
 }
 
 /* Larger than the processor's caches, but at most an eighth of the free memory and of the free space. */
-static size_t file_size(const struct place *p) {
+static size_t choose_file_size(const struct target *p) {
     struct statvfs fs;
     uint64_t most = 64 * MB;
     uint64_t idle = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -90,29 +90,29 @@ static size_t file_size(const struct place *p) {
 
 /* --- progress ---------------------------------------------------------------------------- */
 
-static void show_bar(const struct course *course, const char *what) {
+static void print_progress(const struct progress *progress, const char *what) {
     enum { WIDTH = 30 };
     char bar[WIDTH + 1];
-    size_t full = course->done * WIDTH / course->total;
+    size_t full = progress->done * WIDTH / progress->total;
     memset(bar, '.', WIDTH);
     memset(bar, '#', full < WIDTH ? full : WIDTH);
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %3zu %% %s", bar, course->done * 100 / course->total, what);
+    fprintf(stderr, "\r\033[K[%s] %3zu %% %s", bar, progress->done * 100 / progress->total, what);
 }
 
-static void show_nothing(const struct course *course, const char *what) {
-    (void)course;
+static void ignore_progress(const struct progress *progress, const char *what) {
+    (void)progress;
     (void)what;
 }
 
 /* --- measuring ------------------------------------------------------------------------------- */
 
 /* returns  whether anything was measured */
-static bool measure(struct place *p, struct course *course, double share,
-                    int (*how)(struct place *, struct course *)) {
-    course->bytes = file_size(p);
-    course->end = asf__seconds() + share;
-    int rc = how(p, course);
+static bool measure_target(struct target *p, struct progress *progress, double share,
+                           int (*how)(struct target *, struct progress *)) {
+    progress->bytes = choose_file_size(p);
+    progress->end = asf__seconds() + share;
+    int rc = how(p, progress);
     if (rc == -ENOSPC)
         asf__warn("tune: %s: no room for files of 4 MB; not measured", p->directory);
     else if (rc < 0)
@@ -131,33 +131,34 @@ static void warn_when_busy(void) {
 static void measure_all(struct table *t) {
     bool shown = isatty(STDERR_FILENO);
     size_t kept = 0, asked = t->count;
-    struct course course = {
-        .rounds = 5, .show = shown ? show_bar : show_nothing, .total = asked * PLACE_STEPS + PIPE_STEPS};
-    double share = limit / (double)(asked + 1);
-    struct place pipes = {.directory = t->places[0].directory, .name = "pipe"};
+    struct progress progress = {.rounds = 5,
+                                .report = shown ? print_progress : ignore_progress,
+                                .total = asked * FILE_SYSTEM_STEPS + PIPE_STEPS};
+    double share = time_limit / (double)(asked + 1);
+    struct target pipes = {.directory = t->targets[0].directory, .name = "pipe"};
     warn_when_busy();
     asf__tune_identify(t);
     for (size_t i = 0; i < asked; i++)
-        if (measure(&t->places[i], &course, share, asf__measure_place))
-            t->places[kept++] = t->places[i];
+        if (measure_target(&t->targets[i], &progress, share, asf__measure_file_system))
+            t->targets[kept++] = t->targets[i];
     t->count = kept;
-    if (kept && measure(&pipes, &course, share, asf__measure_pipes))
-        t->places[t->count++] = pipes;
+    if (kept && measure_target(&pipes, &progress, share, asf__measure_pipes))
+        t->targets[t->count++] = pipes;
     if (shown)
         fputs("\r\033[K", stderr);
     if (kept == 0)
         asf__fail("tune: nothing could be measured; name other directories with --dir");
-    asf__tune_conclude(t);
+    asf__tune_compute_settings(t);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static struct request parse(int argc, char **argv) {
+static struct request parse_tune(int argc, char **argv) {
     struct request r = {0};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("tune"), NULL)) != -1;) {
-        if (option == 'd' && r.count == MOST_PLACES - 1)
-            asf__fail("tune: more than %d directories", MOST_PLACES - 1);
+        if (option == 'd' && r.count == MAX_TARGETS - 1)
+            asf__fail("tune: more than %d directories", MAX_TARGETS - 1);
         if (option == 'd')
             r.directories[r.count++] = optarg;
         else if (option == 'o')
@@ -166,7 +167,7 @@ static struct request parse(int argc, char **argv) {
             asf__bad_option("tune", option, argv);
         else
             *(option == 's'   ? &r.system
-              : option == 'n' ? &r.dry
+              : option == 'n' ? &r.dry_run
               : option == 'w' ? &r.show
               : option == 'c' ? &r.check
               : option == 'j' ? &r.json
@@ -178,16 +179,19 @@ static struct request parse(int argc, char **argv) {
 }
 
 /* Options that exclude each other, as in the manual page. */
-static void refuse_alternatives(const struct request *r) {
+static void refuse_exclusive_options(const struct request *r) {
     const struct {
         bool both;
         const char *names;
-    } pairs[] = {
-        {r->show && r->check, "--show and --check"},       {r->show && r->count, "--show and --dir"},
-        {r->check && r->count, "--check and --dir"},       {r->show && r->dry, "--show and --dry-run"},
-        {r->check && r->dry, "--check and --dry-run"},     {r->check && r->json, "--check and --json"},
-        {r->system && r->output, "--system and --output"}, {r->system && r->dry, "--system and --dry-run"},
-        {r->output && r->dry, "--output and --dry-run"}};
+    } pairs[] = {{r->show && r->check, "--show and --check"},
+                 {r->show && r->count, "--show and --dir"},
+                 {r->check && r->count, "--check and --dir"},
+                 {r->show && r->dry_run, "--show and --dry-run"},
+                 {r->check && r->dry_run, "--check and --dry-run"},
+                 {r->check && r->json, "--check and --json"},
+                 {r->system && r->output, "--system and --output"},
+                 {r->system && r->dry_run, "--system and --dry-run"},
+                 {r->output && r->dry_run, "--output and --dry-run"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].both)
             asf__fail("tune: %s do not go together; see 'asf tune --help'", pairs[i].names);
@@ -212,7 +216,7 @@ static bool find_table(struct table *t, const struct request *r) {
     return false;
 }
 
-static int check(const struct request *r) {
+static int check_table(const struct request *r) {
     static struct table t;
     if (!find_table(&t, r)) {
         puts("no table: the library goes by its own figures; 'asf tune' measures");
@@ -229,9 +233,9 @@ static int check(const struct request *r) {
     return status == 0 && stale ? EXIT_FAILURE : status;
 }
 
-static const char *target(const struct request *r) {
+static const char *output_path(const struct request *r) {
     static char path[PATH_MAX];
-    if (r->dry)
+    if (r->dry_run)
         return NULL;
     if (r->output)
         return r->output;
@@ -243,17 +247,17 @@ static const char *target(const struct request *r) {
 
 int asf__tune(int argc, char **argv) {
     static struct table t;
-    struct request r = parse(argc, argv);
+    struct request r = parse_tune(argc, argv);
     if (r.help)
         return asf__help_of("tune");
-    refuse_alternatives(&r);
+    refuse_exclusive_options(&r);
     if (r.check)
-        return check(&r);
+        return check_table(&r);
     if (r.show && !find_table(&t, &r))
         asf__fail("tune: there is no table; 'asf tune' makes one");
     if (!r.show) {
-        t.path = target(&r);
-        add_places(&t, &r);
+        t.path = output_path(&r);
+        add_targets(&t, &r);
         measure_all(&t);
         if (t.path)
             asf__tune_write(&t);

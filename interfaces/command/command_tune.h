@@ -16,13 +16,13 @@ struct table {
     char library[192], kernel[192], processor[192], measured[192];
     struct asf_costs costs;
     size_t count;
-    struct place places[MOST_PLACES]; /* the one named "pipe" has the figures of pipes */
+    struct target targets[MAX_TARGETS]; /* the one named "pipe" has the measurements of pipes */
 };
 
 /* asf__tune_identify: store the versions of the library and the kernel, the processor's name and the time. */
 void asf__tune_identify(struct table *table);
-/* asf__tune_conclude: compute the settings from the figures. */
-void asf__tune_conclude(struct table *table);
+/* asf__tune_compute_settings: compute the settings from the measurements. */
+void asf__tune_compute_settings(struct table *table);
 
 /* asf__tune_write: write a temporary file, then rename it to table->path.  Ends the process with a message on
  * failure. */

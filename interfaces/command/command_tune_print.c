@@ -10,12 +10,12 @@
 #include "interfaces/command/command_json.h"
 #include "interfaces/command/command_tune.h"
 
-struct words {
+struct size_words {
     char text[24];
 };
 
-static struct words size_text(size_t n) {
-    struct words w;
+static struct size_words size_text(size_t n) {
+    struct size_words w;
     bool megabytes = n % (1 << 20) == 0 && n;
     snprintf(w.text, sizeof w.text, "%zu %s", megabytes ? n >> 20 : n >> 10, megabytes ? "MB" : "KB");
     return w;
@@ -23,12 +23,12 @@ static struct words size_text(size_t n) {
 
 /* --- for people ------------------------------------------------------------------ */
 
-static void print_row(const struct table *t, const struct figure *row, bool pipes) {
-    printf("  %-18s %8s", row->way, size_text(row->size).text);
+static void print_rate_row(const struct table *t, const struct measurement *row, bool pipes) {
+    printf("  %-18s %8s", row->method, size_text(row->size).text);
     for (size_t i = 0; i < t->count; i++) {
-        if ((t->places[i].type == 0) != pipes)
+        if ((t->targets[i].type == 0) != pipes)
             continue;
-        double rate = asf__rate(&t->places[i], row->way, row->size);
+        double rate = asf__rate(&t->targets[i], row->method, row->size);
         rate > 0 ? printf(" %9.2f", rate / 1e9) : printf(" %9s", "-");
     }
     putchar('\n');
@@ -36,22 +36,22 @@ static void print_row(const struct table *t, const struct figure *row, bool pipe
 
 static void print_rates(const struct table *t, bool pipes) {
     printf("\n  %-27s", "GB/s by pieces of");
-    const struct place *first = NULL;
+    const struct target *first = NULL;
     for (size_t i = 0; i < t->count; i++)
-        if ((t->places[i].type == 0) == pipes) {
-            printf(" %9s", t->places[i].name);
-            first = first ? first : &t->places[i];
+        if ((t->targets[i].type == 0) == pipes) {
+            printf(" %9s", t->targets[i].name);
+            first = first ? first : &t->targets[i];
         }
     putchar('\n');
     for (size_t i = 0; first && i < first->count; i++)
-        print_row(t, &first->figures[i], pipes);
+        print_rate_row(t, &first->measurements[i], pipes);
 }
 
 static void print_choices(const struct table *t) {
     const struct asf_costs *c = &t->costs;
     puts("\nFrom this follows:");
     for (size_t i = 0; i < t->count; i++) {
-        const struct place *p = &t->places[i];
+        const struct target *p = &t->targets[i];
         if (p->type == 0)
             continue;
         const struct asf_fs_costs *fs = NULL;
@@ -87,7 +87,7 @@ static void print_string(const char *name, const char *text, const char *after) 
     fputs(after, stdout);
 }
 
-static void print_place(const struct place *p) {
+static void print_target(const struct target *p) {
     printf("    {");
     print_string("name", p->name, ", ");
     print_string("directory", p->directory, ", ");
@@ -95,8 +95,9 @@ static void print_place(const struct place *p) {
            p->clones ? "true" : "false");
     for (size_t i = 0; i < p->count; i++) {
         printf("%s\n      {", i ? "," : "");
-        print_string("way", p->figures[i].way, ", ");
-        printf("\"size\": %zu, \"bytes_per_second\": %.0f}", p->figures[i].size, p->figures[i].rate);
+        print_string("way", p->measurements[i].method, ", ");
+        printf("\"size\": %zu, \"bytes_per_second\": %.0f}", p->measurements[i].size,
+               p->measurements[i].rate);
     }
     printf("]}");
 }
@@ -114,7 +115,7 @@ void asf__tune_print_json(const struct table *t) {
         c->map_min, c->window, c->buffer, c->copy, c->pipe);
     printf(" \"places\": [\n");
     for (size_t i = 0; i < t->count; i++) {
-        print_place(&t->places[i]);
+        print_target(&t->targets[i]);
         puts(i + 1 < t->count ? "," : "");
     }
     puts(" ]}");

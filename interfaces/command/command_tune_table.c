@@ -3,7 +3,7 @@
  * command_tune_table.c - the table of "asf tune": computes the settings, writes and reads the file, and
  * checks whether it still fits this machine.
  *
- * The library reads the file up to the line "end" (lib/sys/costs.c).  The figures follow, for people.
+ * The library reads the file up to the line "end" (lib/sys/costs.c).  The measurements follow, for people.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,57 +55,57 @@ void asf__tune_identify(struct table *table) {
 char *asf__tune_stale(const struct table *table) {
     struct table now = {0};
     const struct {
-        const char *what, *then, *today;
+        const char *what, *recorded, *current;
     } all[] = {{"library", table->library, now.library},
                {"kernel", table->kernel, now.kernel},
                {"processor", table->processor, now.processor}};
     asf__tune_identify(&now);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].then, all[i].today) != 0)
-            return asf__text("the %s was %s and is %s", all[i].what, all[i].then, all[i].today);
+        if (strcmp(all[i].recorded, all[i].current) != 0)
+            return asf__text("the %s was %s and is %s", all[i].what, all[i].recorded, all[i].current);
     return NULL;
 }
 
 /* --- settings -------------------------------------------------------------------------- */
 
 /* Picoseconds per byte; 0: not measured. */
-static uint64_t cost(const struct place *p, const char *way, size_t size) {
-    double rate = asf__rate(p, way, size);
+static uint64_t picoseconds_per_byte(const struct target *p, const char *method, size_t size) {
+    double rate = asf__rate(p, method, size);
     return rate > 0 ? (uint64_t)(1e12 / rate + 0.5) : 0;
 }
 
-static size_t or_else(size_t value, size_t otherwise) {
+static size_t value_or(size_t value, size_t otherwise) {
     return value ? value : otherwise;
 }
 
-static bool is_file_system(const struct place *p) {
+static bool is_file_system(const struct target *p) {
     return p->type != 0;
 }
 
 /* The sizes are the first file system's, where files usually are.  map_min must suit all file systems. */
-void asf__tune_conclude(struct table *table) {
+void asf__tune_compute_settings(struct table *table) {
     struct asf_costs *c = &table->costs;
-    const struct place *first = &table->places[0];
+    const struct target *first = &table->targets[0];
     *c = (struct asf_costs){.pipe = 512 * KB};
-    c->window = or_else(asf__best_size(first, "map", 2 * MB), 8 * MB);
-    c->buffer = or_else(asf__best_size(first, "write", 128 * KB), 128 * KB);
-    c->copy = or_else(asf__best_size(first, "copy", 128 * KB), 256 * KB);
+    c->window = value_or(asf__best_size(first, "map", 2 * MB), 8 * MB);
+    c->buffer = value_or(asf__best_size(first, "write", 128 * KB), 128 * KB);
+    c->copy = value_or(asf__best_size(first, "copy", 128 * KB), 256 * KB);
     for (size_t i = 0; i < table->count; i++) {
-        const struct place *p = &table->places[i];
+        const struct target *p = &table->targets[i];
         if (!is_file_system(p)) {
-            c->pipe = or_else(asf__best_size(p, "splice to a pipe", 64 * KB), c->pipe);
+            c->pipe = value_or(asf__best_size(p, "splice to a pipe", 64 * KB), c->pipe);
             continue;
         }
         struct asf_fs_costs *fs = &c->fs[c->count++];
         *fs = (struct asf_fs_costs){.type = p->type,
-                                    .read = cost(p, "read", 64 * KB),
-                                    .map = cost(p, "map", c->window),
-                                    .by_hand = cost(p, "copy", c->copy),
-                                    .by_range = cost(p, "copy_file_range", 8 * MB)};
+                                    .read = picoseconds_per_byte(p, "read", 64 * KB),
+                                    .map = picoseconds_per_byte(p, "map", c->window),
+                                    .by_hand = picoseconds_per_byte(p, "copy", c->copy),
+                                    .by_range = picoseconds_per_byte(p, "copy_file_range", 8 * MB)};
         if (asf__map_pays(fs) && p->map_min > c->map_min)
             c->map_min = p->map_min;
     }
-    c->map_min = or_else(c->map_min, 256 * KB);
+    c->map_min = value_or(c->map_min, 256 * KB);
 }
 
 /* --- its file ---------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static void put_settings(FILE *out, const struct asf_costs *c) {
                 c->fs[i].read, c->fs[i].map, c->fs[i].by_hand, c->fs[i].by_range);
 }
 
-static char *text_of(const struct table *t) {
+static char *format_table(const struct table *t) {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -129,11 +129,12 @@ static char *text_of(const struct table *t) {
     put_settings(out, &t->costs);
     fputs("end\n", out);
     for (size_t i = 0; i < t->count; i++) {
-        const struct place *p = &t->places[i];
+        const struct target *p = &t->targets[i];
         fprintf(out, "place %" PRIx64 " %s %zu %d %s\n", p->type, p->name, p->map_min, p->clones,
                 p->directory);
         for (size_t f = 0; f < p->count; f++)
-            fprintf(out, "figure %zu %.0f %s\n", p->figures[f].size, p->figures[f].rate, p->figures[f].way);
+            fprintf(out, "figure %zu %.0f %s\n", p->measurements[f].size, p->measurements[f].rate,
+                    p->measurements[f].method);
     }
     fclose(out);
     return text;
@@ -151,7 +152,7 @@ static void make_directories(const char *path) {
 
 void asf__tune_write(const struct table *table) {
     char *unfinished = asf__text("%s.%d", table->path, (int)getpid());
-    char *text = text_of(table);
+    char *text = format_table(table);
     make_directories(table->path);
     unlink(unfinished); /* a killed process with the same number may have left it */
     FILE *file = fopen(unfinished, "wxe");
@@ -180,11 +181,11 @@ static void read_identity(struct table *t, const char *line) {
             copy_line(words[i].to, sizeof t->library, line + strlen(words[i].word));
 }
 
-static void read_place(struct table *t, const char *line) {
+static void read_target(struct table *t, const char *line) {
     int clones, at = 0;
-    if (t->count == MOST_PLACES)
+    if (t->count == MAX_TARGETS)
         return;
-    struct place *p = &t->places[t->count];
+    struct target *p = &t->targets[t->count];
     int n = sscanf(line, "place %" SCNx64 " %31s %zu %d %n", &p->type, p->name, &p->map_min, &clones, &at);
     if (n != 4 || at == 0)
         return;
@@ -193,24 +194,24 @@ static void read_place(struct table *t, const char *line) {
     t->count++;
 }
 
-/* The figure belongs to the place read last. */
-static void read_figure(struct table *t, const char *line) {
+/* The measurement belongs to the target read last. */
+static void read_measurement(struct table *t, const char *line) {
     int at = 0;
-    struct place *p = t->count ? &t->places[t->count - 1] : NULL;
-    if (!p || p->count == MOST_FIGURES)
+    struct target *p = t->count ? &t->targets[t->count - 1] : NULL;
+    if (!p || p->count == MAX_MEASUREMENTS)
         return;
-    struct figure *f = &p->figures[p->count];
+    struct measurement *f = &p->measurements[p->count];
     if (sscanf(line, "figure %zu %lf %n", &f->size, &f->rate, &at) != 2 || at == 0)
         return;
-    f->way = asf__text("%s", line + at);
+    f->method = asf__text("%s", line + at);
     p->count++;
 }
 
 static void read_line(struct table *t, char *line) {
     line[strcspn(line, "\n")] = '\0';
     read_identity(t, line);
-    read_place(t, line);
-    read_figure(t, line);
+    read_target(t, line);
+    read_measurement(t, line);
 }
 
 int asf__tune_read(struct table *table, const char *path) {
