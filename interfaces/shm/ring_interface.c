@@ -33,7 +33,7 @@ int asf_ring_create_named(const char *name, mode_t mode, size_t size, char *labe
     return asf__segment_close(shm);
 }
 
-static struct asf_cios *opened(int fd, int flags, int *error) {
+static struct asf_cios *open_ring_stream(int fd, int flags, int *error) {
     struct asf_ring *r;
     if (flags != O_RDONLY && flags != O_WRONLY) {
         *error = -EINVAL;
@@ -55,7 +55,7 @@ static struct asf_cios *opened(int fd, int flags, int *error) {
 
 struct asf_cios *asf_ring_sopen_fd(int fd, int flags, int *error) {
     int unused;
-    return opened(fd, flags, error ? error : &unused);
+    return open_ring_stream(fd, flags, error ? error : &unused);
 }
 
 struct asf_cios *asf_ring_sopen(const char *label, int flags, int *error) {
@@ -65,7 +65,7 @@ struct asf_cios *asf_ring_sopen(const char *label, int flags, int *error) {
     *error = fd < 0 ? fd : 0;
     if (fd < 0)
         return NULL;
-    struct asf_cios *c = opened(fd, flags, error);
+    struct asf_cios *c = open_ring_stream(fd, flags, error);
     asf__sys.close(fd);
     return c;
 }

@@ -9,7 +9,7 @@
 
 #include "lib/shm/segment.h"
 
-static char *answer(int rc, char *shm) {
+static char *shm_or_errno(int rc, char *shm) {
     if (rc < 0)
         errno = -rc;
     return shm;
@@ -18,7 +18,7 @@ static char *answer(int rc, char *shm) {
 char *asf_shm_create_on(const char *backend, const char *name, mode_t mode, size_t nbytes) {
     char *shm;
     int rc = asf__segment_create(backend, name, mode, nbytes, &shm);
-    return answer(rc, shm);
+    return shm_or_errno(rc, shm);
 }
 
 char *asf_shm_create(const char *name, mode_t mode, size_t nbytes) {
@@ -28,13 +28,13 @@ char *asf_shm_create(const char *name, mode_t mode, size_t nbytes) {
 char *asf_shm_open(const char *label) {
     char *shm;
     int rc = asf__segment_open(label, false, &shm);
-    return answer(rc, shm);
+    return shm_or_errno(rc, shm);
 }
 
 char *asf_shm_open_update(const char *label) {
     char *shm;
     int rc = asf__segment_open(label, true, &shm);
-    return answer(rc, shm);
+    return shm_or_errno(rc, shm);
 }
 
 char *asf_shm_open_fd(int fd, int flags) {
@@ -42,7 +42,7 @@ char *asf_shm_open_fd(int fd, int flags) {
     int rc = flags == O_RDONLY || flags == O_RDWR
                  ? asf__segment_open_fd(fd, flags == O_RDWR, &shm)
                  : asf__segment_fail(-EINVAL, "a segment is attached O_RDONLY or O_RDWR");
-    return answer(rc, shm);
+    return shm_or_errno(rc, shm);
 }
 
 int asf_shm_close(char *shm) {

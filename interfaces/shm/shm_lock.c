@@ -12,7 +12,7 @@ int asf_shm_lock_init(struct asf_shm_lock *lock) {
     return asf__robust_init(lock);
 }
 
-static __attribute__((noinline)) int obtain_announced(struct asf_shm_lock *lock, bool wait) {
+static __attribute__((noinline)) int obtain_with_race_detector(struct asf_shm_lock *lock, bool wait) {
     int rc = asf__robust_obtain(&lock->word, wait);
     if (rc == 0 || rc == -EOWNERDEAD)
         asf__tell_acquired(lock);
@@ -20,11 +20,13 @@ static __attribute__((noinline)) int obtain_announced(struct asf_shm_lock *lock,
 }
 
 int asf_shm_obtain(struct asf_shm_lock *lock) {
-    return asf__has_race_detector() ? obtain_announced(lock, true) : asf__robust_obtain(&lock->word, true);
+    return asf__has_race_detector() ? obtain_with_race_detector(lock, true)
+                                    : asf__robust_obtain(&lock->word, true);
 }
 
 int asf_shm_obtain_no_wait(struct asf_shm_lock *lock) {
-    return asf__has_race_detector() ? obtain_announced(lock, false) : asf__robust_obtain(&lock->word, false);
+    return asf__has_race_detector() ? obtain_with_race_detector(lock, false)
+                                    : asf__robust_obtain(&lock->word, false);
 }
 
 int asf_shm_release(struct asf_shm_lock *lock) {

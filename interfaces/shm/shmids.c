@@ -15,8 +15,8 @@
 #include "lib/text/decimal.h"
 #include "lib/text/scan_number.h"
 
-/* LINE: longest line of numbers, in characters. */
-enum { LINE = 78, INDENT = 6, DOUBLE = sizeof(double) };
+/* LINE_WIDTH: longest line of numbers, in characters. */
+enum { LINE_WIDTH = 78, INDENT = 6, DOUBLE = sizeof(double) };
 
 static const char keyword[] = "shmids";
 
@@ -46,47 +46,47 @@ static char **read_window(FILE *f, char **end) {
 /* A word of the text, in memory that grows. */
 struct word {
     char *text;
-    size_t length, room;
+    size_t length, capacity;
 };
 
-static int add(struct word *w, int c) {
-    if (w->length + 1 >= w->room) {
-        size_t room = w->room * 2 + 64;
-        char *more = realloc(w->text, room);
+static int append_char(struct word *w, int c) {
+    if (w->length + 1 >= w->capacity) {
+        size_t capacity = w->capacity * 2 + 64;
+        char *more = realloc(w->text, capacity);
         if (!more)
             return asf__segment_fail(-ENOMEM, "there is no memory for a word");
         w->text = more;
-        w->room = room;
+        w->capacity = capacity;
     }
     w->text[w->length++] = (char)c;
     w->text[w->length] = '\0';
     return 0;
 }
 
-static int failed(FILE *f) {
+static int read_error(FILE *f) {
     return ferror_unlocked(f) ? asf__segment_fail(-(errno > 0 ? errno : EIO), "the stream could not be read")
                               : 0;
 }
 
 /* Reads the next word, and leaves the character after it unread.  At the end of the file the word is empty.
  */
-static int next_word(FILE *f, struct word *w) {
+static int read_word(FILE *f, struct word *w) {
     int c, rc = 0;
     w->length = 0;
     do
         c = getc_unlocked(f);
     while (c != EOF && asf__is_blank((unsigned char)c));
     for (; rc == 0 && c != EOF && !asf__is_blank((unsigned char)c); c = getc_unlocked(f))
-        rc = add(w, c);
+        rc = append_char(w, c);
     if (c == EOF)
-        return rc < 0 ? rc : failed(f);
+        return rc < 0 ? rc : read_error(f);
     ungetc(c, f);
     return rc;
 }
 
 /* Unreads a word that follows the array.  musl's ungetc fails near the beginning of its buffer; then fseeko
  * does it. */
-static int push_back(FILE *f, const struct word *w) {
+static int unread_word(FILE *f, const struct word *w) {
     size_t i = w->length;
     while (i > 0 && ungetc((unsigned char)w->text[i - 1], f) != EOF)
         i--;
@@ -96,29 +96,29 @@ static int push_back(FILE *f, const struct word *w) {
 }
 
 /* Reads the rest of the line, without blanks at either end. */
-static int rest_of_line(FILE *f, struct word *w) {
+static int read_rest_of_line(FILE *f, struct word *w) {
     int c, rc = 0;
     w->length = 0;
     do
         c = getc_unlocked(f);
     while (c == ' ' || c == '\t');
     for (; rc == 0 && c != EOF && c != '\n'; c = getc_unlocked(f))
-        rc = add(w, c);
+        rc = append_char(w, c);
     while (w->length > 0 && asf__is_blank((unsigned char)w->text[w->length - 1]))
         w->text[--w->length] = '\0';
-    return rc < 0 ? rc : failed(f);
+    return rc < 0 ? rc : read_error(f);
 }
 
 /* --- reading -------------------------------------------------------------------- */
 
-static int too_few(void) {
+static int fail_too_few(void) {
     return asf__segment_fail(-ENODATA, "the array has fewer numbers than requested");
 }
 
 /* Opens the segment whose label is the rest of the line, and sets *array to its data. */
 static int read_segment(FILE *f, struct word *w, size_t *count, const double **array) {
     char *shm = NULL;
-    int rc = rest_of_line(f, w);
+    int rc = read_rest_of_line(f, w);
     if (rc == 0)
         rc = asf__segment_open(w->length ? w->text : "", false, &shm);
     if (rc < 0)
@@ -127,7 +127,7 @@ static int read_segment(FILE *f, struct word *w, size_t *count, const double **a
     if (bytes % DOUBLE != 0)
         rc = asf__segment_fail(-EBADMSG, "the segment's size is not a multiple of sizeof(double)");
     else if (*count > bytes / DOUBLE)
-        rc = too_few();
+        rc = fail_too_few();
     if (rc < 0) {
         asf__segment_close(shm);
         return rc;
@@ -139,12 +139,12 @@ static int read_segment(FILE *f, struct word *w, size_t *count, const double **a
 
 struct numbers {
     double *first;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Allocates an array.  An array of 1.5 MB or more gets huge pages of 2 MB: one page fault then replaces the
  * 512 of small pages. */
-static double *array_of(size_t count) {
+static double *allocate_array(size_t count) {
     const size_t huge = 2 << 20, bytes = count * DOUBLE, pages = (bytes + huge - 1) & -huge;
     if (bytes < huge / 4 * 3)
         return malloc(bytes);
@@ -155,32 +155,32 @@ static double *array_of(size_t count) {
 }
 
 /* Allocates memory for `wanted` numbers.  If `wanted` is 0 (unknown) or the memory is not available,
- * allocates it for FEW. */
-static bool begin(struct numbers *n, size_t wanted) {
-    enum { FEW = 64 };
-    n->room = wanted > 0 && wanted < SIZE_MAX / 2 / DOUBLE ? wanted : FEW;
-    n->first = array_of(n->room);
+ * allocates it for DEFAULT_COUNT. */
+static bool allocate_numbers(struct numbers *n, size_t wanted) {
+    enum { DEFAULT_COUNT = 64 };
+    n->capacity = wanted > 0 && wanted < SIZE_MAX / 2 / DOUBLE ? wanted : DEFAULT_COUNT;
+    n->first = allocate_array(n->capacity);
     if (!n->first)
-        n->first = array_of(n->room = FEW);
+        n->first = allocate_array(n->capacity = DEFAULT_COUNT);
     return n->first;
 }
 
-static int no_memory(void) {
+static int fail_no_memory(void) {
     return asf__segment_fail(-ENOMEM, "there is no memory for the array");
 }
 
-static int grow(struct numbers *n) {
-    size_t room = n->room * 2;
-    double *more = reallocarray(n->first, room, sizeof *more);
+static int grow_numbers(struct numbers *n) {
+    size_t capacity = n->capacity * 2;
+    double *more = reallocarray(n->first, capacity, sizeof *more);
     if (!more)
-        return no_memory();
+        return fail_no_memory();
     n->first = more;
-    n->room = room;
+    n->capacity = capacity;
     return 0;
 }
 
-static int append(struct numbers *n, double value) {
-    int rc = n->count == n->room ? grow(n) : 0;
+static int append_number(struct numbers *n, double value) {
+    int rc = n->count == n->capacity ? grow_numbers(n) : 0;
     if (rc == 0)
         n->first[n->count++] = value;
     return rc;
@@ -188,11 +188,11 @@ static int append(struct numbers *n, double value) {
 
 /* Whether a word that is not a number may begin the next field.  Such a word ends an array of unknown length.
  */
-static bool is_name(const struct word *w) {
+static bool may_begin_field(const struct word *w) {
     return w->length == 0 || isalpha((unsigned char)w->text[0]) || w->text[0] == '_' || w->text[0] == '#';
 }
 
-static int bad_number(int rc) {
+static int fail_bad_number(int rc) {
     return asf__segment_fail(rc, rc == -ERANGE ? "a number is too large for a double"
                                                : "a word in the array is not a number");
 }
@@ -201,14 +201,14 @@ static int bad_number(int rc) {
 static int scan_numbers(FILE *f, size_t wanted, struct numbers *n) {
     char *end, **at = read_window(f, &end);
     while (at) {
-        size_t room = n->room - n->count, most = wanted - n->count < room ? wanted - n->count : room;
+        size_t room = n->capacity - n->count, most = wanted - n->count < room ? wanted - n->count : room;
         const unsigned char *p = (unsigned char *)*at;
         size_t got = asf__scan_doubles(&p, (unsigned char *)end, n->first + n->count, most);
         *at += p - (unsigned char *)*at;
         n->count += got;
         if (got < most || n->count == wanted)
             return 0;
-        int rc = grow(n);
+        int rc = grow_numbers(n);
         if (rc < 0)
             return rc;
     }
@@ -220,27 +220,27 @@ static int read_text(FILE *f, struct word *w, size_t wanted, struct numbers *n) 
     double value;
     for (;;) {
         int rc = w->length ? asf__get_double(w->text, w->length, &value) : -EBADMSG;
-        if (rc == -EBADMSG && is_name(w)) {
-            rc = push_back(f, w);
-            return rc == 0 && wanted > n->count ? too_few() : rc;
+        if (rc == -EBADMSG && may_begin_field(w)) {
+            rc = unread_word(f, w);
+            return rc == 0 && wanted > n->count ? fail_too_few() : rc;
         }
         if (rc < 0)
-            return bad_number(rc);
-        rc = append(n, value);
+            return fail_bad_number(rc);
+        rc = append_number(n, value);
         if (rc == 0 && n->count != wanted)
             rc = scan_numbers(f, wanted, n);
-        if (rc < 0 || n->count == wanted || (rc = next_word(f, w)) < 0)
+        if (rc < 0 || n->count == wanted || (rc = read_word(f, w)) < 0)
             return rc;
     }
 }
 
 static int read_doubles(FILE *f, struct word *w, size_t *count, const double **array) {
     struct numbers n = {0};
-    int rc = next_word(f, w);
+    int rc = read_word(f, w);
     if (rc == 0 && w->length && !strcmp(w->text, keyword))
         return read_segment(f, w, count, array);
     if (rc == 0)
-        rc = begin(&n, *count) ? read_text(f, w, *count, &n) : no_memory();
+        rc = allocate_numbers(&n, *count) ? read_text(f, w, *count, &n) : fail_no_memory();
     if (rc < 0) {
         free(n.first);
         return rc;
@@ -276,14 +276,14 @@ int asf_shm_free_doubles(const double *array) {
  * buffer if there is room, else calls fwrite. */
 static void put_number(FILE *f, double value, size_t *column) {
     static const char line[] = "\n      ";
-    enum { MOST = ASF_DECIMAL + sizeof line };
-    char text[MOST], *end, **window = write_window(f, &end);
-    bool room = window && end - *window >= MOST;
+    enum { MAX_TEXT = ASF_DECIMAL + sizeof line };
+    char text[MAX_TEXT], *end, **window = write_window(f, &end);
+    bool room = window && end - *window >= MAX_TEXT;
     char *to = room ? *window : text, *at = to;
     if (*column > 0)
         *at++ = ' ';
     size_t n = asf__put_double(at, value);
-    if (*column + 1 + n > LINE) {
+    if (*column + 1 + n > LINE_WIDTH) {
         memmove(to + INDENT + 1, at, n);
         memcpy(to, line, INDENT + 1);
         at = to + INDENT + 1;
@@ -306,7 +306,7 @@ static int put_text(FILE *f, const double *array, size_t count) {
 }
 
 /* Returns the segment whose data is exactly this array, or NULL. */
-static const char *segment_of(const double *array, size_t count) {
+static const char *find_segment_of(const double *array, size_t count) {
     const char *shm = (const char *)array - ASF_SHM_HEAD;
     const struct asf_segment *s = asf__segment_of(shm);
     return s && s->data == count * DOUBLE ? shm : NULL;
@@ -318,7 +318,7 @@ static int put_label(FILE *f, const char *shm) {
 }
 
 static int put_segment(FILE *f, const double *array, size_t count, const char *name) {
-    const char *own = segment_of(array, count);
+    const char *own = find_segment_of(array, count);
     char *shm = NULL;
     if (own)
         return put_label(f, own);
