@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct statx) <= sizeof((struct asf_dir *)0)->status, "<as
 
 /* --- the stream ----------------------------------------------------------------- */
 
-static struct asf_cios *opened(int fd, int *error) {
+static struct asf_cios *open_directory_stream(int fd, int *error) {
     struct asf_cios *c = asf__open_directory(fd);
     *error = c ? 0 : -ENOMEM;
     if (c)
@@ -36,7 +36,7 @@ struct asf_cios *asf_dir_sopen_fd(int fd, int *error) {
     *error = asf__sys.fstat(fd, &st);
     if (*error == 0 && !S_ISDIR(st.st_mode))
         *error = -ENOTDIR;
-    return *error == 0 ? opened(fd, error) : NULL;
+    return *error == 0 ? open_directory_stream(fd, error) : NULL;
 }
 
 struct asf_cios *asf_dir_sopen(int at, const char *path, int *error) {
@@ -44,7 +44,7 @@ struct asf_cios *asf_dir_sopen(int at, const char *path, int *error) {
     if (!error)
         error = &unused;
     *error = fd < 0 ? fd : 0;
-    struct asf_cios *c = fd < 0 ? NULL : opened(fd, error);
+    struct asf_cios *c = fd < 0 ? NULL : open_directory_stream(fd, error);
     if (c)
         asf__set_name(c, path);
     else if (fd >= 0)
@@ -56,7 +56,7 @@ struct asf_cios *asf_dir_sopen(int at, const char *path, int *error) {
 
 /* The kernel's struct linux_dirent64: `length` is padded and the name is null-terminated.  Packed, because
  * the stream appends new entries to unread bytes, so an entry can be misaligned. */
-struct record {
+struct kernel_dirent {
     uint64_t inode;
     int64_t next;
     uint16_t length;
@@ -64,7 +64,7 @@ struct record {
     char name[];
 } __attribute__((packed));
 
-enum { NAME_OFFSET = offsetof(struct record, name) };
+enum { NAME_OFFSET = offsetof(struct kernel_dirent, name) };
 
 void asf_dir_begin(struct asf_dir *d, struct asf_cios *stream, unsigned mask, int flags) {
     d->stream = stream;
@@ -96,7 +96,7 @@ static void fill_status(struct asf_dir *d, struct asf_entry *e) {
         e->status = st;
 }
 
-static bool is_dots(const struct asf_entry *e) {
+static bool is_dot_or_dot_dot(const struct asf_entry *e) {
     return e->name[0] == '.' && (e->length == 1 || (e->length == 2 && e->name[1] == '.'));
 }
 
@@ -104,7 +104,7 @@ const struct asf_entry *asf_dir_next(struct asf_dir *d, ssize_t *length) {
     do {
         if (d->next == d->end && (*length = next_region(d)) <= 0)
             return NULL;
-        const struct record *r = (const struct record *)(const void *)d->next;
+        const struct kernel_dirent *r = (const struct kernel_dirent *)(const void *)d->next;
         size_t left = (size_t)(d->end - d->next);
         if (left <= NAME_OFFSET || r->length <= NAME_OFFSET || r->length > left) {
             *length = -EBADMSG;
@@ -113,7 +113,7 @@ const struct asf_entry *asf_dir_next(struct asf_dir *d, ssize_t *length) {
         d->entry = (struct asf_entry){.name = r->name, .inode = r->inode, .type = r->type};
         d->entry.length = strnlen(r->name, r->length - NAME_OFFSET);
         d->next += r->length;
-    } while (!(d->flags & ASF_DIR_DOTS) && is_dots(&d->entry));
+    } while (!(d->flags & ASF_DIR_DOTS) && is_dot_or_dot_dot(&d->entry));
     if (d->mask || d->entry.type == DT_UNKNOWN)
         fill_status(d, &d->entry);
     *length = (ssize_t)d->entry.length;

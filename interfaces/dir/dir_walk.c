@@ -21,16 +21,16 @@
 #include "streams/streams.h"
 
 struct directory {
-    struct directory *above; /* parent directory, or NULL */
-    struct directory *next;  /* next in the walk's stack or in a worker's list */
-    unsigned refs;           /* atomic: 1 until it has been read, plus 1 per unfinished subdirectory */
-    int fd;                  /* for opening its subdirectories; -1: not kept open */
+    struct directory *parent; /* parent directory, or NULL */
+    struct directory *next;   /* next in the walk's stack or in a worker's list */
+    unsigned refs;            /* atomic: 1 until it has been read, plus 1 per unfinished subdirectory */
+    int fd;                   /* for opening its subdirectories; -1: not kept open */
     int depth;
     struct {
         uint32_t major, minor;
     } device; /* set only with ASF_WALK_FOLLOW or ASF_WALK_ONE_FS */
     uint64_t inode;
-    void *own;         /* the program's pointer */
+    void *user_data;   /* the program's pointer */
     size_t start, end; /* range of its name within its path */
     char name[];
 };
@@ -41,22 +41,22 @@ struct worker {
     unsigned number;
     struct asf_cios *stream; /* reads the current directory */
     char *path;              /* path of the current directory or entry */
-    size_t room;
-    struct directory *first, *last; /* subdirectories found in the current directory */
-    unsigned found;                 /* length of that list */
+    size_t path_capacity;
+    struct directory *found_first, *found_last; /* subdirectories found in the current directory */
+    unsigned found_count;                       /* length of that list */
 };
 
 struct walk {
     int at, flags;
-    unsigned mask, most_threads;
+    unsigned mask, max_threads;
     int (*visit)(const struct asf_visit *v, void *arg);
     void *arg;
-    int result;          /* atomic: the error or the callback's value that ends the walk, or 0 */
-    int kept, most_kept; /* atomic: descriptors kept open; their limit */
-    size_t slash;        /* 1: a slash must be added after the walk's first path */
+    int result;         /* atomic: the error or the callback's value that ends the walk, or 0 */
+    int kept, max_kept; /* atomic: descriptors kept open; their limit */
+    size_t slash;       /* 1: a slash must be added after the walk's first path */
     struct directory *root;
     pthread_mutex_t lock; /* protects the members below */
-    pthread_cond_t to_do;
+    pthread_cond_t work_or_end;
     struct directory *stack;
     /* Directories in the stack; directories in the stack or being read; threads that wait. */
     unsigned stacked, pending, idle;
@@ -84,8 +84,8 @@ static int call_visit(struct worker *t, const struct asf_visit *v) {
 
 /* Makes room in t->path for a path of `end` bytes and its null.  Returns false, and ends the walk, if there
  * is no memory. */
-static bool has_room(struct worker *t, size_t end) {
-    if (end < t->room)
+static bool reserve_path(struct worker *t, size_t end) {
+    if (end < t->path_capacity)
         return true;
     char *more = realloc(t->path, 2 * end + 256);
     if (!more) {
@@ -93,19 +93,19 @@ static bool has_room(struct worker *t, size_t end) {
         return false;
     }
     t->path = more;
-    t->room = 2 * end + 256;
+    t->path_capacity = 2 * end + 256;
     return true;
 }
 
-static size_t start_below(const struct walk *w, const struct directory *d) {
-    return d->end + (d->above ? 1 : w->slash);
+static size_t child_start(const struct walk *w, const struct directory *d) {
+    return d->end + (d->parent ? 1 : w->slash);
 }
 
 static bool set_path(struct worker *t, const struct directory *d) {
-    if (!has_room(t, d->end))
+    if (!reserve_path(t, d->end))
         return false;
     t->path[d->end] = '\0';
-    for (; d; d = d->above) {
+    for (; d; d = d->parent) {
         memcpy(t->path + d->start, d->name, d->end - d->start);
         if (d->start > 0)
             t->path[d->start - 1] = '/';
@@ -124,55 +124,55 @@ static int open_retrying(const struct worker *t, int at, const char *name, int f
     return fd;
 }
 
-static void close_if_own(int fd, bool own) {
-    if (own)
+static void close_if(int fd, bool must_close) {
+    if (must_close)
         asf__sys.close(fd);
 }
 
 /* Opens the parent directory of `d`, relative to its nearest ancestor with an open descriptor.  The path in
- * t->path leads to `d`.  *own: the caller must close the descriptor. */
-static int open_above(struct worker *t, const struct directory *d, bool *own) {
-    const struct directory *kept = d->above;
-    *own = false;
+ * t->path leads to `d`.  *must_close: whether the caller must close the result. */
+static int open_parent(struct worker *t, const struct directory *d, bool *must_close) {
+    const struct directory *kept = d->parent;
+    *must_close = false;
     if (!kept)
         return t->w->at;
     while (kept->fd < 0)
-        kept = kept->above;
+        kept = kept->parent;
     int fd = kept->fd;
-    char *name = t->path + start_below(t->w, kept), *end;
+    char *name = t->path + child_start(t->w, kept), *end;
     for (; name < t->path + d->start && fd >= 0; name = end + 1) {
         end = strchr(name, '/');
         *end = '\0';
         int next = open_retrying(t, fd, name, O_PATH);
         *end = '/';
-        close_if_own(fd, *own);
-        *own = next >= 0;
+        close_if(fd, *must_close);
+        *must_close = next >= 0;
         fd = next;
     }
     return fd;
 }
 
 static int open_directory(struct worker *t, const struct directory *d) {
-    bool own;
-    int above = open_above(t, d, &own);
-    if (above < 0 && above != AT_FDCWD)
-        return above;
-    int fd = open_retrying(t, above, t->path + d->start, O_RDONLY);
-    close_if_own(above, own);
+    bool must_close;
+    int parent = open_parent(t, d, &must_close);
+    if (parent < 0 && parent != AT_FDCWD)
+        return parent;
+    int fd = open_retrying(t, parent, t->path + d->start, O_RDONLY);
+    close_if(parent, must_close);
     return fd;
 }
 
 /* Whether to keep a directory's descriptor open for its subdirectories: always while less than half the limit
  * is used; up to three quarters, each 16th level of the tree; up to the limit, each 256th; the root always.
  */
-static bool may_keep(struct walk *w, int depth) {
-    int kept = __atomic_load_n(&w->kept, __ATOMIC_RELAXED), most = w->most_kept;
+static bool may_keep_open(struct walk *w, int depth) {
+    int kept = __atomic_load_n(&w->kept, __ATOMIC_RELAXED), most = w->max_kept;
     return depth == 0 || kept < most / 2 || (kept < most / 4 * 3 && depth % 16 == 0) ||
            (kept < most && depth % 256 == 0);
 }
 
 static void keep_or_close(struct worker *t, struct directory *d, int fd) {
-    if (t->first && may_keep(t->w, d->depth)) {
+    if (t->found_first && may_keep_open(t->w, d->depth)) {
         d->fd = fd;
         __atomic_add_fetch(&t->w->kept, 1, __ATOMIC_RELAXED);
     } else {
@@ -183,8 +183,8 @@ static void keep_or_close(struct worker *t, struct directory *d, int fd) {
 /* --- visits ----------------------------------------------------------------------------- */
 
 static void report_directory(struct worker *t, struct directory *d, enum asf_when when, int error) {
-    bool own;
-    int above = open_above(t, d, &own);
+    bool must_close;
+    int parent = open_parent(t, d, &must_close);
     t->path[d->end] = '\0';
     struct asf_visit v = {
         .entry = {.name = t->path + d->start,
@@ -195,14 +195,14 @@ static void report_directory(struct worker *t, struct directory *d, enum asf_whe
         .when = when,
         .path = t->path,
         .path_length = d->end,
-        .dirfd = above,
+        .dirfd = parent,
         .depth = d->depth,
         .thread = t->number,
-        .own = &d->own,
-        .above = d->above ? d->above->own : NULL,
+        .own = &d->user_data,
+        .above = d->parent ? d->parent->user_data : NULL,
     };
     call_visit(t, &v);
-    close_if_own(above, own);
+    close_if(parent, must_close);
 }
 
 /* Drops a reference.  Returns whether it was the last. */
@@ -214,9 +214,9 @@ static bool drop_reference(struct directory *d) {
     return true;
 }
 
-static void finish(struct worker *t, struct directory *d) {
+static void finish_directory(struct worker *t, struct directory *d) {
     while (d && drop_reference(d)) {
-        struct directory *above = d->above;
+        struct directory *parent = d->parent;
         if (d->fd >= 0) {
             asf__sys.close(d->fd);
             __atomic_sub_fetch(&t->w->kept, 1, __ATOMIC_RELAXED);
@@ -224,36 +224,38 @@ static void finish(struct worker *t, struct directory *d) {
         if (t->w->flags & ASF_WALK_AFTER && !is_ending(t->w))
             report_directory(t, d, ASF_WALK_DONE, 0);
         free(d);
-        d = above;
+        d = parent;
     }
 }
 
-static struct directory *new_directory(struct worker *t, struct directory *above, const struct asf_visit *v) {
+static struct directory *new_directory(struct worker *t, struct directory *parent,
+                                       const struct asf_visit *v) {
     struct directory *d = malloc(sizeof *d + v->entry.length + 1);
     if (!d) {
         end_early(t->w, -ENOMEM);
         return NULL;
     }
-    size_t start = above ? start_below(t->w, above) : 0;
-    *d = (struct directory){.above = above, .refs = 1, .fd = -1, .depth = v->depth, .inode = v->entry.inode};
-    d->own = *v->own;
+    size_t start = parent ? child_start(t->w, parent) : 0;
+    *d =
+        (struct directory){.parent = parent, .refs = 1, .fd = -1, .depth = v->depth, .inode = v->entry.inode};
+    d->user_data = *v->own;
     d->start = start;
     d->end = start + v->entry.length;
     memcpy(d->name, v->entry.name, v->entry.length + 1);
-    if (above)
-        above->refs++; /* not atomic: no subdirectory has been published yet */
-    if (t->first)
-        t->last->next = d;
+    if (parent)
+        parent->refs++; /* not atomic: no subdirectory has been published yet */
+    if (t->found_first)
+        t->found_last->next = d;
     else
-        t->first = d;
-    t->last = d;
-    t->found++;
+        t->found_first = d;
+    t->found_last = d;
+    t->found_count++;
     return d;
 }
 
 /* Replaces a symbolic link's type, inode and status by those of its target.  If the target does not exist,
  * the entry remains a link, without an error. */
-static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
+static void follow_link(struct walk *w, struct asf_visit *v, struct statx *st) {
     unsigned mask = w->mask | STATX_TYPE | STATX_INO;
     int rc = asf__sys.statx(v->dirfd, v->entry.name, AT_NO_AUTOMOUNT, mask, st);
     if (rc < 0) {
@@ -266,13 +268,13 @@ static void follow(struct walk *w, struct asf_visit *v, struct statx *st) {
 }
 
 static void visit_entry(struct worker *t, struct directory *d, const struct asf_entry *e, int fd) {
-    size_t start = start_below(t->w, d);
-    if (!has_room(t, start + e->length))
+    size_t start = child_start(t->w, d);
+    if (!reserve_path(t, start + e->length))
         return;
     t->path[start - 1] = '/';
     memcpy(t->path + start, e->name, e->length + 1);
     struct statx st;
-    void *own = NULL;
+    void *user_data = NULL;
     struct asf_visit v = {
         .entry = *e,
         .path = t->path,
@@ -280,11 +282,11 @@ static void visit_entry(struct worker *t, struct directory *d, const struct asf_
         .dirfd = fd,
         .depth = d->depth + 1,
         .thread = t->number,
-        .own = &own,
-        .above = d->own,
+        .own = &user_data,
+        .above = d->user_data,
     };
     if (e->type == DT_LNK && t->w->flags & ASF_WALK_FOLLOW)
-        follow(t->w, &v, &st);
+        follow_link(t->w, &v, &st);
     if (call_visit(t, &v) == 0 && v.entry.type == DT_DIR)
         new_directory(t, d, &v);
 }
@@ -308,7 +310,7 @@ static int check_directory(struct walk *w, struct directory *d, int fd) {
     d->device.major = st.stx_dev_major;
     d->device.minor = st.stx_dev_minor;
     if (w->flags & ASF_WALK_FOLLOW)
-        for (const struct directory *a = d->above; a; a = a->above)
+        for (const struct directory *a = d->parent; a; a = a->parent)
             if (a->inode == d->inode && same_device(a, d))
                 return -ELOOP;
     return !(w->flags & ASF_WALK_ONE_FS) || same_device(w->root, d);
@@ -344,7 +346,7 @@ static void visit_directory(struct worker *t, struct directory *d) {
 
 /* --- the threads ------------------------------------------------------------------------ */
 
-static void *work(void *worker);
+static void *run_worker(void *worker);
 
 /* Starts another thread.  Lock: held. */
 static void start_worker(struct walk *w) {
@@ -352,35 +354,35 @@ static void start_worker(struct walk *w) {
     t->w = w;
     t->number = w->started;
     uint64_t mask = asf__hold_signals();
-    if (pthread_create(&t->thread, NULL, work, t) == 0)
+    if (pthread_create(&t->thread, NULL, run_worker, t) == 0)
         w->started++;
     else
-        w->most_threads = w->started;
+        w->max_threads = w->started;
     asf__release_signals(mask);
 }
 
 /* Pushes the directories that the thread has found, and pops one.  `done` is the number of directories that
  * the thread has finished since the last call.  Returns NULL when the walk is over. */
-static struct directory *take(struct worker *t, unsigned done) {
+static struct directory *next_directory(struct worker *t, unsigned done) {
     struct walk *w = t->w;
     pthread_mutex_lock(&w->lock);
-    if (t->first) {
-        t->last->next = w->stack;
-        w->stack = t->first;
+    if (t->found_first) {
+        t->found_last->next = w->stack;
+        w->stack = t->found_first;
     }
-    w->stacked += t->found;
-    w->pending += t->found - done;
-    t->first = NULL;
+    w->stacked += t->found_count;
+    w->pending += t->found_count - done;
+    t->found_first = NULL;
     if (w->pending == 0)
-        pthread_cond_broadcast(&w->to_do);
-    for (unsigned i = 1; i < t->found && i <= w->idle; i++)
-        pthread_cond_signal(&w->to_do);
-    if (w->stacked > 1 && w->idle == 0 && w->started < w->most_threads)
+        pthread_cond_broadcast(&w->work_or_end);
+    for (unsigned i = 1; i < t->found_count && i <= w->idle; i++)
+        pthread_cond_signal(&w->work_or_end);
+    if (w->stacked > 1 && w->idle == 0 && w->started < w->max_threads)
         start_worker(w);
-    t->found = 0;
+    t->found_count = 0;
     while (!w->stack && w->pending > 0) {
         w->idle++;
-        pthread_cond_wait(&w->to_do, &w->lock);
+        pthread_cond_wait(&w->work_or_end, &w->lock);
         w->idle--;
     }
     struct directory *d = w->stack;
@@ -392,14 +394,14 @@ static struct directory *take(struct worker *t, unsigned done) {
     return d;
 }
 
-static void *work(void *worker) {
+static void *run_worker(void *worker) {
     struct worker *t = worker;
     t->stream = asf__open_directory(-1);
     if (!t->stream)
         end_early(t->w, -ENOMEM);
-    for (struct directory *d = take(t, 0); d; d = take(t, 1)) {
+    for (struct directory *d = next_directory(t, 0); d; d = next_directory(t, 1)) {
         visit_directory(t, d);
-        finish(t, d);
+        finish_directory(t, d);
     }
     if (t->stream)
         asf_sclose(t->stream);
@@ -409,25 +411,25 @@ static void *work(void *worker) {
 
 /* --- the walk --------------------------------------------------------------------------- */
 
-static void begin(struct walk *w, const struct asf_walk_options *o) {
+static void init_walk(struct walk *w, const struct asf_walk_options *o) {
     struct rlimit files;
     unsigned threads = o->threads ? o->threads : asf__processors();
     w->flags = o->flags;
     w->mask = o->mask;
-    w->most_threads = threads < ASF_WALK_THREADS ? threads : ASF_WALK_THREADS;
-    w->most_kept =
+    w->max_threads = threads < ASF_WALK_THREADS ? threads : ASF_WALK_THREADS;
+    w->max_kept =
         getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 8192 ? (int)files.rlim_cur / 2 : 4096;
     w->started = 1;
     w->workers[0].w = w;
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->to_do, NULL);
+    pthread_cond_init(&w->work_or_end, NULL);
 }
 
 /* Visits the path given to asf_walk.  Returns 0, or -errno if statx fails. */
-static int visit_first(struct worker *t, const char *path) {
+static int visit_root(struct worker *t, const char *path) {
     struct walk *w = t->w;
     struct statx st;
-    void *own = NULL;
+    void *user_data = NULL;
     int rc = asf__sys.statx(w->at, path, AT_SYMLINK_NOFOLLOW, w->mask | STATX_TYPE | STATX_INO, &st);
     if (rc < 0)
         return rc;
@@ -441,10 +443,10 @@ static int visit_first(struct worker *t, const char *path) {
         .path = path,
         .path_length = n,
         .dirfd = w->at,
-        .own = &own,
+        .own = &user_data,
     };
     if (v.entry.type == DT_LNK && w->flags & ASF_WALK_FOLLOW)
-        follow(w, &v, &st);
+        follow_link(w, &v, &st);
     w->slash = path[n - 1] != '/';
     if (call_visit(t, &v) == 0 && v.entry.type == DT_DIR)
         w->root = new_directory(t, NULL, &v);
@@ -458,13 +460,13 @@ int asf_walk(int at, const char *path, const struct asf_walk_options *options,
     struct walk w = {.at = at, .visit = visit, .arg = arg};
     int cancellation;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-    begin(&w, options ? options : &usual);
-    int rc = visit_first(&w.workers[0], path);
+    init_walk(&w, options ? options : &usual);
+    int rc = visit_root(&w.workers[0], path);
     if (rc == 0)
-        work(&w.workers[0]);
+        run_worker(&w.workers[0]);
     for (unsigned i = 1; i < w.started; i++)
         pthread_join(w.workers[i].thread, NULL);
-    pthread_cond_destroy(&w.to_do);
+    pthread_cond_destroy(&w.work_or_end);
     pthread_mutex_destroy(&w.lock);
     pthread_setcancelstate(cancellation, &cancellation);
     return rc < 0 ? rc : w.result;
