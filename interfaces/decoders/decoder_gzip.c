@@ -20,39 +20,39 @@
 struct gzip {
     z_stream z;
     /* The parts of a member in file order, then the two states after a member. */
-    enum { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CHECK, DATA, CHECK, BETWEEN, PADDING } part;
+    enum { HEADER, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEADER_CRC, DATA, TRAILER, MEMBER_END, PADDING } part;
     unsigned char bytes[10]; /* collected bytes of a fixed-length part */
-    unsigned have;           /* valid bytes in `bytes` */
+    unsigned byte_count;     /* valid bytes in `bytes` */
     unsigned char flags;
     unsigned extra; /* bytes of EXTRA not yet read */
-    uLong head_crc, crc;
+    uLong header_crc, crc;
     uint32_t length; /* length of the member's data so far, modulo 2^32 */
 };
 
-enum { CHECKS_HEAD = 0x02, HAS_EXTRA = 0x04, HAS_NAME = 0x08, HAS_COMMENT = 0x10, RESERVED = 0xe0 };
+enum { HAS_HEADER_CRC = 0x02, HAS_EXTRA = 0x04, HAS_NAME = 0x08, HAS_COMMENT = 0x10, RESERVED = 0xe0 };
 
-static void *begin(void) {
-    enum { WITHOUT_HEAD = -15 };
+static void *gzip_begin(void) {
+    enum { RAW_DEFLATE = -15 };
     struct gzip *g = calloc(1, sizeof *g);
-    if (g && inflateInit2(&g->z, WITHOUT_HEAD) != Z_OK) {
+    if (g && inflateInit2(&g->z, RAW_DEFLATE) != Z_OK) {
         free(g);
         return NULL;
     }
     return g;
 }
 
-static unsigned at_most(size_t n) {
+static unsigned clamp_to_uint(size_t n) {
     return n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
 /* Moves input bytes to g->bytes until it holds n.  Returns whether it does. */
-static bool collect(struct gzip *g, struct asf_decoding *d, unsigned n) {
-    for (; g->have < n && d->in_size > 0; d->in++, d->in_size--)
-        g->bytes[g->have++] = (unsigned char)*d->in;
-    return g->have == n;
+static bool collect_bytes(struct gzip *g, struct asf_decoding *d, unsigned n) {
+    for (; g->byte_count < n && d->in_size > 0; d->in++, d->in_size--)
+        g->bytes[g->byte_count++] = (unsigned char)*d->in;
+    return g->byte_count == n;
 }
 
-static uint32_t number_at(const unsigned char *p, unsigned n) {
+static uint32_t read_le(const unsigned char *p, unsigned n) {
     uint32_t number = 0;
     while (n-- > 0)
         number = number << 8 | p[n];
@@ -60,35 +60,35 @@ static uint32_t number_at(const unsigned char *p, unsigned n) {
 }
 
 /* Skips n input bytes of the header and adds them to its checksum. */
-static void skip(struct gzip *g, struct asf_decoding *d, size_t n) {
-    g->head_crc = crc32(g->head_crc, (const Bytef *)d->in, (uInt)n);
+static void skip_header(struct gzip *g, struct asf_decoding *d, size_t n) {
+    g->header_crc = crc32(g->header_crc, (const Bytef *)d->in, (uInt)n);
     d->in += n;
     d->in_size -= n;
 }
 
 static bool skip_extra(struct gzip *g, struct asf_decoding *d) {
     unsigned n = d->in_size < g->extra ? (unsigned)d->in_size : g->extra;
-    skip(g, d, n);
+    skip_header(g, d, n);
     g->extra -= n;
     return g->extra == 0;
 }
 
 /* Skips a null-terminated string.  Returns whether its null has been read. */
-static bool skip_text(struct gzip *g, struct asf_decoding *d) {
-    unsigned n = 0, most = at_most(d->in_size);
+static bool skip_string(struct gzip *g, struct asf_decoding *d) {
+    unsigned n = 0, most = clamp_to_uint(d->in_size);
     while (n < most && d->in[n])
         n++;
     bool ends = n < most;
-    skip(g, d, n + ends);
+    skip_header(g, d, n + ends);
     return ends;
 }
 
 /* Reads the ten fixed bytes of a header.  Returns 1 when it has all of them, 0 before, -EBADMSG if they are
  * invalid. */
-static int read_fixed_head(struct gzip *g, struct asf_decoding *d) {
+static int read_fixed_header(struct gzip *g, struct asf_decoding *d) {
     static const unsigned char magic[] = {0x1f, 0x8b, Z_DEFLATED};
-    bool whole = collect(g, d, 10);
-    for (unsigned i = 0; i < sizeof magic && i < g->have; i++)
+    bool whole = collect_bytes(g, d, 10);
+    for (unsigned i = 0; i < sizeof magic && i < g->byte_count; i++)
         if (g->bytes[i] != magic[i])
             return -EBADMSG;
     g->flags = g->bytes[3];
@@ -98,40 +98,40 @@ static int read_fixed_head(struct gzip *g, struct asf_decoding *d) {
 /* Returns 1 when the part is complete, 0 if it needs more input, or -EBADMSG. */
 static int read_part(struct gzip *g, struct asf_decoding *d) {
     switch (g->part) {
-    case HEAD:
-        return read_fixed_head(g, d);
+    case HEADER:
+        return read_fixed_header(g, d);
     case EXTRA_LENGTH:
-        return !(g->flags & HAS_EXTRA) || collect(g, d, 2);
+        return !(g->flags & HAS_EXTRA) || collect_bytes(g, d, 2);
     case EXTRA:
         return !(g->flags & HAS_EXTRA) || skip_extra(g, d);
     case NAME:
-        return !(g->flags & HAS_NAME) || skip_text(g, d);
+        return !(g->flags & HAS_NAME) || skip_string(g, d);
     case COMMENT:
-        return !(g->flags & HAS_COMMENT) || skip_text(g, d);
-    case HEAD_CHECK:
-        if (g->flags & CHECKS_HEAD && !collect(g, d, 2))
+        return !(g->flags & HAS_COMMENT) || skip_string(g, d);
+    case HEADER_CRC:
+        if (g->flags & HAS_HEADER_CRC && !collect_bytes(g, d, 2))
             return 0;
-        return g->flags & CHECKS_HEAD && number_at(g->bytes, 2) != (g->head_crc & 0xffff) ? -EBADMSG : 1;
-    default: /* CHECK */
-        if (!collect(g, d, 8))
+        return g->flags & HAS_HEADER_CRC && read_le(g->bytes, 2) != (g->header_crc & 0xffff) ? -EBADMSG : 1;
+    default: /* TRAILER */
+        if (!collect_bytes(g, d, 8))
             return 0;
-        return number_at(g->bytes, 4) != g->crc || number_at(g->bytes + 4, 4) != g->length ? -EBADMSG : 1;
+        return read_le(g->bytes, 4) != g->crc || read_le(g->bytes + 4, 4) != g->length ? -EBADMSG : 1;
     }
 }
 
 static void begin_next_part(struct gzip *g) {
-    if (g->part == HEAD)
-        g->head_crc = crc32(0, g->bytes, g->have);
+    if (g->part == HEADER)
+        g->header_crc = crc32(0, g->bytes, g->byte_count);
     if (g->part == EXTRA_LENGTH) {
-        g->extra = number_at(g->bytes, g->have);
-        g->head_crc = crc32(g->head_crc, g->bytes, g->have);
+        g->extra = read_le(g->bytes, g->byte_count);
+        g->header_crc = crc32(g->header_crc, g->bytes, g->byte_count);
     }
-    g->have = 0;
+    g->byte_count = 0;
     g->part++;
 }
 
 static int inflate_some(struct gzip *g, struct asf_decoding *d) {
-    unsigned in = at_most(d->in_size), out = at_most(d->out_size);
+    unsigned in = clamp_to_uint(d->in_size), out = clamp_to_uint(d->out_size);
     g->z.next_in = (const Bytef *)d->in;
     g->z.avail_in = in;
     g->z.next_out = (Bytef *)d->out;
@@ -162,25 +162,25 @@ static int read_data(struct gzip *g, struct asf_decoding *d) {
 
 /* After a member the input has another member, or the zero bytes that pad a tape block.  Returns 1 at the end
  * of the input, 0 before a member, -EBADMSG if other bytes follow the padding. */
-static int find_member(struct gzip *g, struct asf_decoding *d) {
+static int find_next_member(struct gzip *g, struct asf_decoding *d) {
     for (; d->in_size > 0 && *d->in == 0; d->in++, d->in_size--)
         g->part = PADDING;
     if (d->in_size == 0)
         return 1;
     if (g->part == PADDING)
         return -EBADMSG;
-    g->part = HEAD;
+    g->part = HEADER;
     g->crc = 0;
     g->length = 0;
     inflateReset(&g->z);
     return 0;
 }
 
-static int decode(void *state, struct asf_decoding *d) {
+static int gzip_decode(void *state, struct asf_decoding *d) {
     struct gzip *g = state;
     for (;;) {
-        if (g->part >= BETWEEN) {
-            int rc = find_member(g, d);
+        if (g->part >= MEMBER_END) {
+            int rc = find_next_member(g, d);
             if (rc != 0)
                 return rc;
         }
@@ -194,44 +194,46 @@ static int decode(void *state, struct asf_decoding *d) {
 /* --- members, measured by a field of their head: those of bgzip ------------------------------------- */
 
 /* The size of a member that has bgzip's field "BC"; 0: there is none. */
-static int64_t size_of_block(const unsigned char *p, size_t n) {
-    enum { HEAD_BYTES = 12, FIELD = 4 };
-    if (n < HEAD_BYTES || p[0] != 0x1f || p[1] != 0x8b || p[2] != Z_DEFLATED || !(p[3] & HAS_EXTRA))
+static int64_t bgzip_member_size(const unsigned char *p, size_t n) {
+    enum { HEADER_SIZE = 12, FIELD_HEADER_SIZE = 4 };
+    if (n < HEADER_SIZE || p[0] != 0x1f || p[1] != 0x8b || p[2] != Z_DEFLATED || !(p[3] & HAS_EXTRA))
         return 0;
-    const size_t end = HEAD_BYTES + number_at(p + 10, 2);
-    for (size_t at = HEAD_BYTES, length; at + FIELD + 2 <= n && at + FIELD + 2 <= end; at += FIELD + length) {
-        length = number_at(p + at + 2, 2);
+    const size_t end = HEADER_SIZE + read_le(p + 10, 2);
+    for (size_t at = HEADER_SIZE, length;
+         at + FIELD_HEADER_SIZE + 2 <= n && at + FIELD_HEADER_SIZE + 2 <= end;
+         at += FIELD_HEADER_SIZE + length) {
+        length = read_le(p + at + 2, 2);
         if (p[at] == 'B' && p[at + 1] == 'C' && length == 2)
-            return number_at(p + at + FIELD, 2) + 1;
+            return read_le(p + at + FIELD_HEADER_SIZE, 2) + 1;
     }
     return 0;
 }
 
-static int measure(struct asf_frame *f, const unsigned char *p, size_t n) {
-    enum { LEAST = 28, LENGTH = 4 };
+static int gzip_measure(struct asf_frame *f, const unsigned char *p, size_t n) {
+    enum { MIN_SIZE = 28, LENGTH_SIZE = 4 };
     if (f->length > 0) {
-        if (n < LENGTH)
+        if (n < LENGTH_SIZE)
             return -EBADMSG;
-        f->decoded = number_at(p, LENGTH);
-        f->length += LENGTH;
+        f->decoded = read_le(p, LENGTH_SIZE);
+        f->length += LENGTH_SIZE;
         return 1;
     }
-    const int64_t size = size_of_block(p, n);
-    if (size < LEAST)
+    const int64_t size = bgzip_member_size(p, n);
+    if (size < MIN_SIZE)
         return size == 0 ? -ENOTSUP : -EBADMSG;
-    f->length = size - LENGTH;
+    f->length = size - LENGTH_SIZE;
     f->most = 64 << 10;
     return 0;
 }
 
-static void end(void *state) {
+static void gzip_end(void *state) {
     struct gzip *g = state;
     inflateEnd(&g->z);
     free(g);
 }
 
 const struct asf_decoder *asf_decoder_gzip(void) {
-    static const struct asf_decoder gzip = {sizeof gzip, ASF_DECODER_VERSION, "gzip", begin, decode, end,
-                                            measure};
+    static const struct asf_decoder gzip = {sizeof gzip, ASF_DECODER_VERSION, "gzip", gzip_begin, gzip_decode,
+                                            gzip_end,    gzip_measure};
     return &gzip;
 }

@@ -9,11 +9,11 @@
 #include <asf/decode.h>
 
 /* xz -9 needs 65 MB to decode; a header can demand 4 GB. */
-enum { MOST_MEMORY = 256 << 20 };
+enum { MAX_MEMORY = 256 << 20 };
 
-static void *begin(void) {
+static void *xz_begin(void) {
     lzma_stream *z = calloc(1, sizeof *z);
-    if (z && lzma_stream_decoder(z, MOST_MEMORY, LZMA_CONCATENATED) != LZMA_OK) {
+    if (z && lzma_stream_decoder(z, MAX_MEMORY, LZMA_CONCATENATED) != LZMA_OK) {
         free(z);
         return NULL;
     }
@@ -21,7 +21,7 @@ static void *begin(void) {
 }
 
 /* With LZMA_CONCATENATED liblzma reports the end of the last stream only after LZMA_FINISH. */
-static int decode(void *state, struct asf_decoding *d) {
+static int xz_decode(void *state, struct asf_decoding *d) {
     lzma_stream *z = state;
     z->next_in = (const uint8_t *)d->in;
     z->avail_in = d->in_size;
@@ -42,12 +42,13 @@ static int decode(void *state, struct asf_decoding *d) {
     return rc == LZMA_MEM_ERROR || rc == LZMA_MEMLIMIT_ERROR ? -ENOMEM : -EBADMSG;
 }
 
-static void end(void *state) {
+static void xz_end(void *state) {
     lzma_end(state);
     free(state);
 }
 
 const struct asf_decoder *asf_decoder_xz(void) {
-    static const struct asf_decoder xz = {sizeof xz, ASF_DECODER_VERSION, "xz", begin, decode, end, NULL};
+    static const struct asf_decoder xz = {sizeof xz, ASF_DECODER_VERSION, "xz", xz_begin, xz_decode, xz_end,
+                                          NULL};
     return &xz;
 }
