@@ -33,7 +33,7 @@
 
 #include "lib/sys/syscalls.h"
 
-enum { CHUNK = 32 << 10, WAKING = 16 << 10 };
+enum { MAX_RING_WRITE = 32 << 10, MAX_WAKING_WRITE = 16 << 10 };
 
 /* Returns the number of bytes in the pipe, or INT_MAX if the ioctl fails. */
 static int pipe_bytes(int fd) {
@@ -89,7 +89,7 @@ static bool end_as_writer(struct asf_pipe_end *e) {
 }
 
 /* Kills the process.  Continuing would lose bytes, or let them be read in the wrong order, unnoticed. */
-static void die_losing_bytes(void) {
+static void kill_self_for_lost_bytes(void) {
     static const char message[] =
         "asf: the bytes of a ring could not be written back to its pipe; is /proc mounted?\n";
     asf__raw_syscall(SYS_write, 2, (long)message, sizeof message - 1, 0);
@@ -133,12 +133,12 @@ static bool end_as_reader(struct asf_pipe_end *e) {
     const char *p = asf__ring_at(r, asf__ring_claimed(s));
     int fd = asf__pipe_other_end(e->fd);
     if (fd < 0 ? !push_by_child(e, p, n) : !push_and_close(fd, p, n))
-        die_losing_bytes();
+        kill_self_for_lost_bytes();
     return true;
 }
 
 /* Blocks signals: a handler that wrote to the pipe meanwhile would wait forever for this function. */
-void asf__pipe_end_leave(struct asf_pipe_end *e) {
+void asf__pipe_end_stop_ring(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     uint64_t before, all = ~0ull;
     if (!r || !r->control)
@@ -153,7 +153,7 @@ void asf__pipe_end_leave(struct asf_pipe_end *e) {
 }
 
 /* Called when the reader closes its end.  The unclaimed bytes are lost, as with a pipe. */
-void asf__pipe_end_lose(struct asf_pipe_end *e) {
+void asf__pipe_end_before_close(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     if (!r || !r->control || r->end == ASF_RING_WRITER)
         return;
@@ -169,7 +169,7 @@ void asf__pipe_end_lose(struct asf_pipe_end *e) {
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;
-    ssize_t done = asf__write(e->fd, p, n < WAKING ? n : WAKING);
+    ssize_t done = asf__write(e->fd, p, n < MAX_WAKING_WRITE ? n : MAX_WAKING_WRITE);
     if (done <= 0)
         return done;
     s = asf__ring_state(r);
@@ -206,7 +206,7 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (rc == -EINTR)
         return rc;
     if (rc < 0)
-        asf__pipe_end_leave(e);
+        asf__pipe_end_stop_ring(e);
     return 0;
 }
 
@@ -216,13 +216,13 @@ static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
     if (s & ASF_RING_ENDED || !(s & ASF_RING_SEEN(ASF_RING_READER)))
         return false;
     if (asf__unlikely(!asf__ring_alive(e->ring))) {
-        asf__pipe_end_leave(e);
+        asf__pipe_end_stop_ring(e);
         return false;
     }
     return !e->ring->dirty || pipe_bytes(e->fd) <= ASF_PIPE_MOST_OLDER;
 }
 
-static ssize_t write_plainly(struct asf_pipe_end *e, const char *p, size_t n) {
+static ssize_t write_to_pipe(struct asf_pipe_end *e, const char *p, size_t n) {
     if (asf__ring_state(e->ring) & ASF_RING_ENDED)
         await_pushed(e);
     e->ring->dirty = true;
@@ -234,14 +234,14 @@ static ssize_t write_some(struct asf_pipe_end *e, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t s = asf__ring_state(r);
     if (!may_use_ring(e, s))
-        return write_plainly(e, p, n);
+        return write_to_pipe(e, p, n);
     if (s & ASF_RING_IN_PIPE)
         return write_to_sleeper(e, s, p, n);
     uint32_t need = n < PIPE_BUF ? (uint32_t)n : PIPE_BUF, room = asf__ring_room_for(r, s, need);
     if (room < need)
         return await_room(e, need);
     size_t chunk = n < room ? n : room;
-    return (ssize_t)write_to_ring(e, s, p, chunk < CHUNK ? chunk : CHUNK);
+    return (ssize_t)write_to_ring(e, s, p, chunk < MAX_RING_WRITE ? chunk : MAX_RING_WRITE);
 }
 
 ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n) {

@@ -9,7 +9,7 @@
  *
  * A process takes an end of the ring only if no other process can use this end of the pipe.  So the ring's
  * control block must name the process for this end.  No other descriptor of the process may be on the same
- * pipe.  And the process must not have passed descriptors to others yet (asf__pipe_share).
+ * pipe.  And the process must not have passed descriptors to others yet (asf__pipe_before_share).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,26 +25,27 @@
 #include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/syscalls.h"
 
-/* ENOUGH: bytes that must go through a pipe before its ring is used; for fewer, attaching costs more than it
- * saves. */
+/* BYTES_BEFORE_SEARCH: bytes that must go through a pipe before its ring is used; for fewer, attaching costs
+ * more than it saves. */
 enum {
-    ENDS = 8,
-    RINGS = sizeof asf__option_values.ring / sizeof *asf__option_values.ring,
-    FDS = 256,
-    ENOUGH = 16 << 10
+    MAX_ENDS = 8,
+    MAX_RINGS = sizeof asf__option_values.ring / sizeof *asf__option_values.ring,
+    MAX_FDS = 256,
+    BYTES_BEFORE_SEARCH = 16 << 10
 };
 
-static struct asf_pipe_end ends[ENDS];
+static struct asf_pipe_end ends[MAX_ENDS];
 static int end_count; /* entries ever used; an entry is not reused */
-/* For each descriptor, the bytes transferred through its pipe.  ENOUGH: the search for a ring is over. */
-static uint32_t transferred[FDS];
-static unsigned shares; /* how often this process passed its descriptors to others */
-static char searching;  /* a lock: only one thread searches, and no signal handler that interrupts it */
+/* For each descriptor, the bytes transferred through its pipe.  BYTES_BEFORE_SEARCH: the search for a ring is
+ * over. */
+static uint32_t transferred[MAX_FDS];
+static unsigned share_count; /* how often this process passed its descriptors to others */
+static char search_lock;     /* a lock: only one thread searches, and no signal handler that interrupts it */
 static struct {
     struct asf_ring_offer offer;
-    int number; /* descriptor of our end of the pipe, plus 1; 0: free; TAKEN: being changed */
-} own[ENDS];    /* pipes that this process created */
-enum { TAKEN = -1 };
+    int number;            /* descriptor of our end of the pipe, plus 1; 0: free; CLAIMED: being changed */
+} created_pipes[MAX_ENDS]; /* pipes that this process created */
+enum { CLAIMED = -1 };
 
 /* --- finding a ring ---------------------------------------------------------------- */
 
@@ -54,7 +55,7 @@ int asf__pipe_other_end(int fd) {
     return asf__sys.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
-static int open_offer(const struct asf_ring_offer *o) {
+static int open_offered_ring(const struct asf_ring_offer *o) {
     char path[48];
     if (o->keeper == getpid())
         return (int)asf__raw_syscall(SYS_fcntl, o->fd, F_DUPFD_CLOEXEC, 3, 0);
@@ -62,18 +63,18 @@ static int open_offer(const struct asf_ring_offer *o) {
     return asf__sys.open(path, O_RDWR | O_CLOEXEC, 0);
 }
 
-static bool is_on(int fd, uint64_t inode) {
+static bool is_on_pipe(int fd, uint64_t inode) {
     struct stat64 st;
     return asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_ino == inode;
 }
 
 /* Whether this process has no other descriptor on the pipe. */
-static bool is_only(int fd, uint64_t inode) {
+static bool is_only_descriptor(int fd, uint64_t inode) {
     DIR *d = opendir("/proc/self/fd");
     bool only = d != NULL;
     for (struct dirent *entry; only && (entry = readdir(d));) {
         int other = entry->d_name[0] == '.' ? fd : (int)strtol(entry->d_name, NULL, 10);
-        only = other == fd || !is_on(other, inode);
+        only = other == fd || !is_on_pipe(other, inode);
     }
     if (d)
         closedir(d);
@@ -95,7 +96,7 @@ static bool is_suitable(int fd, enum asf_ring_end end) {
 
 /* Returns 0 if this process may take that end of the ring, -EAGAIN if the creator has not yet set the process
  * for the end, or another error. */
-static int may_take(int ring, enum asf_ring_end end) {
+static int may_attach(int ring, enum asf_ring_end end) {
     struct asf_ring_control c;
     if (asf__ring_check(ring) != ASF_PIPE_RING ||
         asf__sys.pread(ring, &c, sizeof c, ASF_RING_CONTROL) != (ssize_t)sizeof c)
@@ -107,23 +108,23 @@ static int may_take(int ring, enum asf_ring_end end) {
 
 static int attach_end(int fd, enum asf_ring_end end, int ring) {
     struct asf_ring *r = NULL;
-    int rc = may_take(ring, end);
+    int rc = may_attach(ring, end);
     if (rc == 0)
         rc = asf__ring_attach(ring, end, &r);
     if (rc < 0)
         return rc;
     r->dirty = true;
     ends[end_count] = (struct asf_pipe_end){.fd = fd, .ring = r};
-    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before the caller reads `shares` */
+    __atomic_store_n(&end_count, end_count + 1, __ATOMIC_SEQ_CST); /* before the caller reads `share_count` */
     return 0;
 }
 
 static int try_offer(const struct asf_ring_offer *o, int fd, enum asf_ring_end end) {
-    if (!is_on(fd, o->inode))
+    if (!is_on_pipe(fd, o->inode))
         return -ENOENT;
-    if (end_count == ENDS || !is_suitable(fd, end) || !is_only(fd, o->inode))
+    if (end_count == MAX_ENDS || !is_suitable(fd, end) || !is_only_descriptor(fd, o->inode))
         return -EINVAL;
-    int ring = open_offer(o);
+    int ring = open_offered_ring(o);
     if (ring < 0)
         return ring;
     int rc = attach_end(fd, end, ring);
@@ -131,54 +132,56 @@ static int try_offer(const struct asf_ring_offer *o, int fd, enum asf_ring_end e
     return rc;
 }
 
-static void search(int fd, enum asf_ring_end end) {
+static void search_ring(int fd, enum asf_ring_end end) {
     const struct asf_options *o = asf__options();
     int rc = -ENOENT;
-    for (int i = 0; rc == -ENOENT && i < ENDS; i++)
-        rc = __atomic_load_n(&own[i].number, __ATOMIC_ACQUIRE) == fd + 1 ? try_offer(&own[i].offer, fd, end)
-                                                                         : -ENOENT;
-    for (int i = 0; rc == -ENOENT && i < o->ring_count && i < RINGS; i++)
+    for (int i = 0; rc == -ENOENT && i < MAX_ENDS; i++)
+        rc = __atomic_load_n(&created_pipes[i].number, __ATOMIC_ACQUIRE) == fd + 1
+                 ? try_offer(&created_pipes[i].offer, fd, end)
+                 : -ENOENT;
+    for (int i = 0; rc == -ENOENT && i < o->ring_count && i < MAX_RINGS; i++)
         rc = try_offer(&o->ring[i], fd, end);
     if (rc == -EAGAIN)
         transferred[fd] = 0;
 }
 
-static struct asf_pipe_end *end_of(int fd) {
+static struct asf_pipe_end *find_end(int fd) {
     for (int i = 0; i < __atomic_load_n(&end_count, __ATOMIC_ACQUIRE); i++)
-        if (ends[i].fd == fd && !ends[i].over)
+        if (ends[i].fd == fd && !ends[i].stopped)
             return &ends[i];
     return NULL;
 }
 
 bool asf__pipe_has_ring(int fd) {
-    return end_of(fd) != NULL;
+    return find_end(fd) != NULL;
 }
 
 /* Returns the ring's end for a transfer of n bytes, or NULL if the transfer must use the pipe. */
 static struct asf_pipe_end *find_ring_end(int fd, size_t n, enum asf_ring_end end) {
-    struct asf_pipe_end *e = end_of(fd);
+    struct asf_pipe_end *e = find_end(fd);
     if (e)
         return e->ring->control && e->ring->end == end ? e : NULL;
-    if (fd < 0 || fd >= FDS || transferred[fd] >= ENOUGH)
+    if (fd < 0 || fd >= MAX_FDS || transferred[fd] >= BYTES_BEFORE_SEARCH)
         return NULL;
-    transferred[fd] += n < ENOUGH ? (uint32_t)n : ENOUGH;
-    if (transferred[fd] < ENOUGH || __atomic_test_and_set(&searching, __ATOMIC_ACQUIRE))
+    transferred[fd] += n < BYTES_BEFORE_SEARCH ? (uint32_t)n : BYTES_BEFORE_SEARCH;
+    if (transferred[fd] < BYTES_BEFORE_SEARCH || __atomic_test_and_set(&search_lock, __ATOMIC_ACQUIRE))
         return NULL;
-    unsigned before = __atomic_load_n(&shares, __ATOMIC_ACQUIRE);
-    search(fd, end);
-    __atomic_clear(&searching, __ATOMIC_RELEASE);
+    unsigned before = __atomic_load_n(&share_count, __ATOMIC_ACQUIRE);
+    search_ring(fd, end);
+    __atomic_clear(&search_lock, __ATOMIC_RELEASE);
     if (before !=
         __atomic_load_n(
-            &shares, __ATOMIC_SEQ_CST)) /* another thread passed the descriptors to a new process meanwhile */
-        asf__pipe_leave(fd);
-    return end_of(fd);
+            &share_count,
+            __ATOMIC_SEQ_CST)) /* another thread passed the descriptors to a new process meanwhile */
+        asf__pipe_stop_ring(fd);
+    return find_end(fd);
 }
 
 /* --- using a ring ------------------------------------------------------------------- */
 
-static void end_ring(struct asf_pipe_end *e) {
-    asf__pipe_end_leave(e);
-    e->over = true;
+static void stop_ring(struct asf_pipe_end *e) {
+    asf__pipe_end_stop_ring(e);
+    e->stopped = true;
 }
 
 /* Only one call may use the ring at a time.  If a second thread or a signal handler enters meanwhile, it ends
@@ -186,7 +189,7 @@ static void end_ring(struct asf_pipe_end *e) {
 static bool enter_ring(struct asf_pipe_end *e) {
     if (!__atomic_exchange_n(&e->ring->in_use, 1, __ATOMIC_ACQUIRE))
         return true;
-    end_ring(e);
+    stop_ring(e);
     return false;
 }
 
@@ -214,78 +217,79 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n) {
 
 /* --- ending the use of rings ---------------------------------------------------------- */
 
-void asf__pipe_leave(int fd) {
-    struct asf_pipe_end *e = end_of(fd);
+void asf__pipe_stop_ring(int fd) {
+    struct asf_pipe_end *e = find_end(fd);
     if (e)
-        end_ring(e);
+        stop_ring(e);
 }
 
-void asf__pipe_refuse(int fd) {
-    if (fd >= 0 && fd < FDS)
-        transferred[fd] = ENOUGH;
-    asf__pipe_leave(fd);
+void asf__pipe_disable_ring(int fd) {
+    if (fd >= 0 && fd < MAX_FDS)
+        transferred[fd] = BYTES_BEFORE_SEARCH;
+    asf__pipe_stop_ring(fd);
 }
 
-void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits) {
+void asf__pipe_before_poll(struct pollfd *fds, size_t n, bool waits) {
     for (size_t i = 0; asf__rings() && i < n; i++)
-        (waits ? asf__pipe_refuse : asf__pipe_leave)(fds[i].fd);
+        (waits ? asf__pipe_disable_ring : asf__pipe_stop_ring)(fds[i].fd);
 }
 
-void asf__pipe_leave_all(void) {
+void asf__pipe_stop_all_rings(void) {
     for (int i = 0; i < __atomic_load_n(&end_count, __ATOMIC_SEQ_CST); i++)
-        if (!ends[i].over)
-            end_ring(&ends[i]);
+        if (!ends[i].stopped)
+            stop_ring(&ends[i]);
 }
 
-/* Claims entry i of `own` by setting its number to TAKEN.  Returns false if its number was not `number`. */
-static bool take_own(int i, int number) {
-    return __atomic_compare_exchange_n(&own[i].number, &number, TAKEN, false, __ATOMIC_ACQ_REL,
+/* Claims entry i of `created_pipes` by setting its number to CLAIMED.  Returns false if its number was not
+ * `number`. */
+static bool claim_created(int i, int number) {
+    return __atomic_compare_exchange_n(&created_pipes[i].number, &number, CLAIMED, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
 
-void asf__pipe_lose(int fd) {
-    struct asf_pipe_end *e = end_of(fd);
+void asf__pipe_before_close(int fd) {
+    struct asf_pipe_end *e = find_end(fd);
     if (!asf__rings())
         return;
     if (e) {
-        asf__pipe_end_lose(e);
-        e->over = true;
+        asf__pipe_end_before_close(e);
+        e->stopped = true;
     }
-    for (int i = 0; i < ENDS; i++)
-        if (fd >= 0 && take_own(i, fd + 1)) {
-            asf__sys.close(own[i].offer.fd);
-            __atomic_store_n(&own[i].number, 0, __ATOMIC_RELEASE);
+    for (int i = 0; i < MAX_ENDS; i++)
+        if (fd >= 0 && claim_created(i, fd + 1)) {
+            asf__sys.close(created_pipes[i].offer.fd);
+            __atomic_store_n(&created_pipes[i].number, 0, __ATOMIC_RELEASE);
         }
-    if (fd >= 0 && fd < FDS)
-        transferred[fd] = ENOUGH;
+    if (fd >= 0 && fd < MAX_FDS)
+        transferred[fd] = BYTES_BEFORE_SEARCH;
 }
 
-void asf__pipe_share(void) {
+void asf__pipe_before_share(void) {
     if (!asf__rings())
         return;
-    __atomic_add_fetch(&shares, 1, __ATOMIC_SEQ_CST);
-    asf__pipe_leave_all();
+    __atomic_add_fetch(&share_count, 1, __ATOMIC_SEQ_CST);
+    asf__pipe_stop_all_rings();
     memset(transferred, 0xff, sizeof transferred);
 }
 
-void asf__pipe_opened(int fd) {
+void asf__pipe_after_open(int fd) {
     struct stat64 st;
     if (asf__rings() && fd >= 0 && asf__sys.fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
-        asf__pipe_leave_all();
+        asf__pipe_stop_all_rings();
 }
 
 /* --- pipes that this process created ------------------------------------------------------ */
 
-void asf__pipe_own(int fd, int ring, uint64_t inode) {
-    int i = fd >= 0 && fd < FDS ? 0 : ENDS;
-    while (i < ENDS && !take_own(i, 0))
+void asf__pipe_record_created(int fd, int ring, uint64_t inode) {
+    int i = fd >= 0 && fd < MAX_FDS ? 0 : MAX_ENDS;
+    while (i < MAX_ENDS && !claim_created(i, 0))
         i++;
-    if (i == ENDS) {
+    if (i == MAX_ENDS) {
         asf__sys.close(ring);
         return;
     }
-    own[i].offer = (struct asf_ring_offer){getpid(), ring, inode};
-    __atomic_store_n(&own[i].number, fd + 1, __ATOMIC_RELEASE);
+    created_pipes[i].offer = (struct asf_ring_offer){getpid(), ring, inode};
+    __atomic_store_n(&created_pipes[i].number, fd + 1, __ATOMIC_RELEASE);
     transferred[fd] = 0;
     asf__option_values.rings = 1;
 }

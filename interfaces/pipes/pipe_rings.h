@@ -20,7 +20,7 @@
 struct asf_pipe_end {
     struct asf_ring *ring;
     int fd;
-    bool over; /* the ring has ended; only the pipe is used */
+    bool stopped; /* the ring has been stopped; only the pipe is used */
 };
 
 /* asf__rings: whether a descriptor of this process may have a ring. */
@@ -34,31 +34,31 @@ ssize_t asf__pipe_write(int fd, const void *buf, size_t n);
 /* asf__pipe_has_ring: whether bytes of this descriptor go through a ring now. */
 bool asf__pipe_has_ring(int fd);
 
-/* asf__pipe_leave: end the descriptor's ring; its bytes go to the pipe.  Call it before any call that
+/* asf__pipe_stop_ring: end the descriptor's ring; its bytes go to the pipe.  Call it before any call that
  * works on the pipe itself.
- * asf__pipe_leave_all: the same for every descriptor. */
-void asf__pipe_leave(int fd);
-void asf__pipe_leave_all(void);
-/* asf__pipe_refuse: as asf__pipe_leave, and never use a ring on this descriptor again.  For a program that
- * will watch the pipe repeatedly. */
-void asf__pipe_refuse(int fd);
-/* asf__pipe_wait: call it before poll or the like on n descriptors.  If that call waits, the program will
- * repeat it: asf__pipe_refuse on each descriptor.  If it does not wait, as programs check once at their
- * start: asf__pipe_leave. */
+ * asf__pipe_stop_all_rings: the same for every descriptor. */
+void asf__pipe_stop_ring(int fd);
+void asf__pipe_stop_all_rings(void);
+/* asf__pipe_disable_ring: as asf__pipe_stop_ring, and never use a ring on this descriptor again.  For a
+ * program that will watch the pipe repeatedly. */
+void asf__pipe_disable_ring(int fd);
+/* asf__pipe_before_poll: call it before poll or the like on n descriptors.  If that call waits, the program
+ * will repeat it: asf__pipe_disable_ring on each descriptor.  If it does not wait, as programs check once at
+ * their start: asf__pipe_stop_ring. */
 struct pollfd;
-void asf__pipe_wait(struct pollfd *fds, size_t n, bool waits);
-/* asf__pipe_lose: call it before the descriptor is closed. */
-void asf__pipe_lose(int fd);
-/* asf__pipe_share: call it before other processes get this process's descriptors: ends all rings, and uses
- * none from then on. */
-void asf__pipe_share(void);
-/* asf__pipe_opened: call it with a new descriptor.  If it is on a pipe, that may be one with a ring: ends all
- * rings. */
-void asf__pipe_opened(int fd);
+void asf__pipe_before_poll(struct pollfd *fds, size_t n, bool waits);
+/* asf__pipe_before_close: call it before the descriptor is closed. */
+void asf__pipe_before_close(int fd);
+/* asf__pipe_before_share: call it before other processes get this process's descriptors: ends all rings, and
+ * uses none from then on. */
+void asf__pipe_before_share(void);
+/* asf__pipe_after_open: call it with a new descriptor.  If it is on a pipe, that may be one with a ring: ends
+ * all rings. */
+void asf__pipe_after_open(int fd);
 
-/* asf__pipe_own: record that this process created a pipe with a ring, and keeps end `fd`.  The ring's
- * descriptor is closed with `fd`. */
-void asf__pipe_own(int fd, int ring, uint64_t inode);
+/* asf__pipe_record_created: record that this process created a pipe with a ring, and keeps end `fd`.  The
+ * ring's descriptor is closed with `fd`. */
+void asf__pipe_record_created(int fd, int ring, uint64_t inode);
 
 /* asf__offer_rings: from now on create rings for popen's pipes, and use the rings named in ASF_OPTIONS for
  * streams on pipes. */
@@ -66,13 +66,13 @@ void asf__offer_rings(void);
 
 /* Shared by pipe_ring_find.c and pipe_ring.c.
  * asf__pipe_end_read, asf__pipe_end_write: as read and write, through the ring or the pipe.
- * asf__pipe_end_leave: end the ring; its bytes go to the pipe.
- * asf__pipe_end_lose: the descriptor will be closed.
+ * asf__pipe_end_stop_ring: end the ring; its bytes go to the pipe.
+ * asf__pipe_end_before_close: the descriptor will be closed.
  * asf__pipe_other_end: open a write end of the pipe that `fd` reads. */
 ssize_t asf__pipe_end_read(struct asf_pipe_end *e, char *p, size_t n);
 ssize_t asf__pipe_end_write(struct asf_pipe_end *e, const char *p, size_t n);
-void asf__pipe_end_leave(struct asf_pipe_end *e);
-void asf__pipe_end_lose(struct asf_pipe_end *e);
+void asf__pipe_end_stop_ring(struct asf_pipe_end *e);
+void asf__pipe_end_before_close(struct asf_pipe_end *e);
 int asf__pipe_other_end(int fd);
 
 #pragma GCC visibility pop

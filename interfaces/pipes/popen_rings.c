@@ -139,7 +139,7 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     if (child > 0) {
         asf__ring_expect(o->ring, reading ? ASF_RING_READER : ASF_RING_WRITER, getpid());
         asf__ring_expect(o->ring, reading ? ASF_RING_WRITER : ASF_RING_READER, child);
-        asf__pipe_own(ours, o->ring, o->inode);
+        asf__pipe_record_created(ours, o->ring, o->inode);
         asf__pipe_module = &ring_module;
     } else {
         asf__close(o->ring);
@@ -170,12 +170,12 @@ static int status_of_shell(int sig) {
     return status;
 }
 
-static int ended_popen(pid_t child, int status) {
+static int popen_status(pid_t child, int status) {
     return forget_child(child) && WIFSIGNALED(status) ? status_of_shell(WTERMSIG(status)) : status;
 }
 
 void asf__offer_rings(void) {
-    asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen, ended_popen};
+    asf__popen_hooks = (struct asf_popen_hooks){before_popen, after_popen, popen_status};
     if (asf__rings())
         asf__pipe_module = &ring_module;
 }

@@ -53,7 +53,7 @@ int pivot_root(const char *, const char *);
 #ifndef ASF_STATIC
 static void end_all(void) {
     asf__publish_every();
-    asf__pipe_leave_all();
+    asf__pipe_stop_all_rings();
     asf__report_all_calls();
 }
 #endif
@@ -86,15 +86,15 @@ static void end_all(void) {
     if (asf__decodes(in)) /* the kernel would transfer the compressed bytes; on EINVAL programs read */      \
         return asf__answer(-EINVAL);                                                                         \
     (asf__publish(in), asf__publish(out))
-#define BEFORE_WAITS    asf__pipe_wait(fds, n, _Generic(timeout, int : timeout != 0, default : true))
-#define BEFORE_SELECTS  (n > 0 ? asf__pipe_share() : (void)0)
+#define BEFORE_WAITS    asf__pipe_before_poll(fds, n, _Generic(timeout, int : timeout != 0, default : true))
+#define BEFORE_SELECTS  (n > 0 ? asf__pipe_before_share() : (void)0)
 #define BEFORE_PWAITS   (BEFORE_WAITS, asf__heed_mask(signals))
 #define BEFORE_PSELECTS (BEFORE_SELECTS, asf__heed_mask(signals))
 #define BEFORE_BLOCKS   asf__heed_mask(signals)
 #define BEFORE_MASKS    asf__heed_signal((unsigned)mask >> (SIGBUS - 1) & 1 ? SIGBUS : 0)
 #define BEFORE_DISPOSES asf__heed_signal(sig)
-#define BEFORE_WATCHES  asf__pipe_refuse(fd)
-#define BEFORE_CONFINES asf__pipe_leave_all()
+#define BEFORE_WATCHES  asf__pipe_disable_ring(fd)
+#define BEFORE_CONFINES asf__pipe_stop_all_rings()
 #define BEFORE_ENDS     end_all()
 #define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : (void)0)
 #define BEFORE_SENDS_ALL                                                                                     \

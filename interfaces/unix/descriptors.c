@@ -67,7 +67,7 @@ static void set_opened(int fd, int flags, enum asf_fd_state state) {
 int asf__opened(int fd, int flags) {
     const int harmless = O_ACCMODE | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CREAT | O_EXCL |
                          O_NOATIME | O_TRUNC | 0100000; /* O_LARGEFILE */
-    asf__pipe_opened(fd);
+    asf__pipe_after_open(fd);
     if (asf__unlikely(asf__options()->decompress) && asf__set_unseen(fd, flags))
         return fd;
     if (asf__is_vfork_child())
@@ -185,7 +185,7 @@ static void publish(int fd) {
 
 void asf__publish(int fd) {
     asf__publish_streams(fd);
-    asf__pipe_leave(fd);
+    asf__pipe_stop_ring(fd);
     publish(fd);
 }
 
@@ -196,7 +196,7 @@ void asf__publish_every(void) {
 }
 
 void asf__publish_all(void) {
-    asf__pipe_share();
+    asf__pipe_before_share();
     asf__publish_every();
 }
 
@@ -225,7 +225,7 @@ void asf__lose(int fd) {
     if (asf__is_vfork_child()) /* or one that clone made after the parent had called vfork */
         return;
     asf__report_calls(fd);
-    asf__pipe_lose(fd);
+    asf__pipe_before_close(fd);
     asf__end_decoded(d);
     if (asf__is(d, ASF_FD_NEW) && asf__move_on(d, ASF_FD_NEW, ASF_FD_KERNELS))
         return;

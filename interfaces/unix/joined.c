@@ -145,7 +145,7 @@ static void linked(struct asf_cios *c) {
     if (c->fd < 0)
         return;
     asf__publish(c->fd);
-    asf__pipe_opened(c->fd);
+    asf__pipe_after_open(c->fd);
 }
 
 /* A stream is about to move the descriptor's offset or to close the descriptor (asf__descriptor_used). */
@@ -168,7 +168,7 @@ static void join_descriptor(struct asf_cios *c) {
 
 static void closing(struct asf_cios *c) {
     struct asf_fd *d = asf__fd(c->fd);
-    asf__pipe_lose(c->fd);
+    asf__pipe_before_close(c->fd);
     if (d && d->state == ASF_FD_JOINED && d->joined == c)
         asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS);
 }
