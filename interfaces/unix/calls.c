@@ -84,15 +84,15 @@ static void end_all(void) {
     (requests[i] ? asf__publish(requests[i]->aio_fildes) : (void)0)
 #define BEFORE_TRANSFERS                                                                                     \
     if (asf__decodes(in)) /* the kernel would transfer the compressed bytes; on EINVAL programs read */      \
-        return asf__answer(-EINVAL);                                                                         \
+        return asf__result_or_errno(-EINVAL);                                                                \
     (asf__publish(in), asf__publish(out))
 #define BEFORE_WAITS    asf__pipe_before_poll(fds, n, _Generic(timeout, int : timeout != 0, default : true))
 #define BEFORE_SELECTS  (n > 0 ? asf__pipe_before_share() : (void)0)
-#define BEFORE_PWAITS   (BEFORE_WAITS, asf__heed_mask(signals))
-#define BEFORE_PSELECTS (BEFORE_SELECTS, asf__heed_mask(signals))
-#define BEFORE_BLOCKS   asf__heed_mask(signals)
-#define BEFORE_MASKS    asf__heed_signal((unsigned)mask >> (SIGBUS - 1) & 1 ? SIGBUS : 0)
-#define BEFORE_DISPOSES asf__heed_signal(sig)
+#define BEFORE_PWAITS   (BEFORE_WAITS, asf__before_mask(signals))
+#define BEFORE_PSELECTS (BEFORE_SELECTS, asf__before_mask(signals))
+#define BEFORE_BLOCKS   asf__before_mask(signals)
+#define BEFORE_MASKS    asf__before_action((unsigned)mask >> (SIGBUS - 1) & 1 ? SIGBUS : 0)
+#define BEFORE_DISPOSES asf__before_action(sig)
 #define BEFORE_WATCHES  asf__pipe_disable_ring(fd)
 #define BEFORE_CONFINES asf__pipe_stop_all_rings()
 #define BEFORE_ENDS     end_all()
@@ -161,7 +161,7 @@ EXPORT void backtrace_symbols_fd(void *const *addresses, int n, int fd) {
 EXPORT pid_t _Fork(void) {
     asf__before_fork();
     pid_t child = ASF_NEXT(_Fork)();
-    child == 0 ? asf__in_child() : asf__after_fork();
+    child == 0 ? asf__after_fork_in_child() : asf__after_fork();
     return child;
 }
 
@@ -192,7 +192,7 @@ EXPORT int clone(int (*start)(void *), void *stack, int flags, void *arg, ...) {
 }
 
 /* Whether the system call concerns no descriptor.  Unlisted calls may concern one. */
-static bool is_harmless(long number) {
+static bool uses_no_descriptor(long number) {
     return number == SYS_futex || number == SYS_gettid || number == SYS_getpid || number == SYS_getrandom ||
            number == SYS_membarrier || number == SYS_tgkill || number == SYS_exit || number == SYS_getcpu ||
            number == SYS_rseq;
@@ -204,9 +204,9 @@ EXPORT long syscall(long number, ...) {
     long a = va_arg(ap, long), b = va_arg(ap, long), c = va_arg(ap, long);
     long d = va_arg(ap, long), e = va_arg(ap, long), f = va_arg(ap, long);
     va_end(ap);
-    if (!is_harmless(number))
+    if (!uses_no_descriptor(number))
         asf__publish_all();
-    return asf__answer(asf__raw6(number, a, b, c, d, e, f));
+    return asf__result_or_errno(asf__raw6(number, a, b, c, d, e, f));
 }
 
 /* Calls the form that takes a vector.  The vector is on the stack and no larger than needed: the caller may

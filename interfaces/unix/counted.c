@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 /* The counts of a descriptor; atomic, since threads may share it. */
-struct counted {
+struct call_counts {
     struct asf_stats stats;
     const char *why; /* the kind of file; NULL: not examined yet */
     char name[104];  /* its path, "stdin", or "fd 7" */
     bool windowed;
 };
 
-static struct counted *table; /* ASF_FDS entries */
+static struct call_counts *counts; /* ASF_FDS entries */
 
 static const char *kind_of(const struct stat64 *st) {
     return S_ISREG(st->st_mode)           ? "regular file"
@@ -32,7 +32,7 @@ static const char *kind_of(const struct stat64 *st) {
 
 /* Names the descriptor by its path, unless the path is too long, contains a tab or a newline, or is that of
  * a standard descriptor which is not on a regular file. */
-static void name_it(struct counted *d, int fd) {
+static void set_name(struct call_counts *d, int fd) {
     static const char *const standard[] = {"stdin", "stdout", "stderr"};
     const bool is_standard = fd <= STDERR_FILENO && strcmp(d->why, "regular file") != 0;
     char link[32];
@@ -47,20 +47,20 @@ static void name_it(struct counted *d, int fd) {
         snprintf(d->name, sizeof d->name, "fd %d", fd);
 }
 
-static struct counted *counted_of(int fd) {
+static struct call_counts *find_counts(int fd) {
     struct stat64 st;
     if ((unsigned)fd >= ASF_FDS || asf__is_vfork_child())
         return NULL;
-    if (!table) {
-        struct counted *made = asf__zero_pages(ASF_FDS * sizeof *made), *none = NULL;
+    if (!counts) {
+        struct call_counts *made = asf__zero_pages(ASF_FDS * sizeof *made), *none = NULL;
         if (made &&
-            __atomic_compare_exchange_n(&table, &none, made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-            asf__heed_forks();
+            __atomic_compare_exchange_n(&counts, &none, made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            asf__register_fork_handlers();
     }
-    struct counted *d = table ? &table[fd] : NULL;
+    struct call_counts *d = counts ? &counts[fd] : NULL;
     if (d && !d->why && asf__fstat(fd, &st) == 0) {
         d->why = kind_of(&st);
-        name_it(d, fd);
+        set_name(d, fd);
         asf__note_fd(fd);
     }
     return d && d->why ? d : NULL;
@@ -72,7 +72,7 @@ static void add_count(uint64_t *to, uint64_t n) {
 
 void asf__count_call_slow(int fd, long r, bool is_output, bool has_ring) {
     int saved = errno;
-    struct counted *d = counted_of(fd);
+    struct call_counts *d = find_counts(fd);
     if (d) {
         add_count(&d->stats.calls, 1);
         add_count(&d->stats.syscalls, !has_ring);
@@ -89,7 +89,7 @@ void asf__count_pread(int fd, size_t n) {
 
 void asf__count_window(struct asf_fd *of) {
     const uint64_t syscalls = of->stream.stats.syscalls;
-    struct counted *d = asf__counting && syscalls > 0 ? counted_of((int)(of - asf__fds)) : NULL;
+    struct call_counts *d = asf__counting && syscalls > 0 ? find_counts((int)(of - asf__fds)) : NULL;
     if (!d)
         return;
     d->windowed = true;
@@ -101,7 +101,7 @@ void asf__count_window(struct asf_fd *of) {
 }
 
 void asf__report_calls(int fd) {
-    struct counted *d = table && (unsigned)fd < ASF_FDS && !asf__is_vfork_child() ? &table[fd] : NULL;
+    struct call_counts *d = counts && (unsigned)fd < ASF_FDS && !asf__is_vfork_child() ? &counts[fd] : NULL;
     if (!d || !d->why)
         return;
     asf__count_window(&asf__fds[fd]);
@@ -111,15 +111,15 @@ void asf__report_calls(int fd) {
                                                  .module = d->windowed ? "window" : "kernel",
                                                  .why = d->why,
                                                  .stats = &d->stats});
-    *d = (struct counted){.why = NULL};
+    *d = (struct call_counts){.why = NULL};
 }
 
 void asf__report_all_calls(void) {
-    for (int fd = 0; table && fd <= asf__highest; fd++)
+    for (int fd = 0; counts && fd <= asf__highest; fd++)
         asf__report_calls(fd);
 }
 
 void asf__forget_calls(void) {
-    for (int fd = 0; table && fd <= asf__highest; fd++)
-        table[fd] = (struct counted){.why = NULL};
+    for (int fd = 0; counts && fd <= asf__highest; fd++)
+        counts[fd] = (struct call_counts){.why = NULL};
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 long asf__unix_close(int fd) {
-    asf__lose(fd);
-    return asf__answer(asf__libc_close(fd));
+    asf__before_close(fd);
+    return asf__result_or_errno(asf__libc_close(fd));
 }
 
 #ifndef ASF_STATIC
@@ -23,7 +23,7 @@ long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
         pthread_testcancel();
     long r = directory == AT_FDCWD ? asf__cancellable_open(path, flags, mode)
                                    : asf__raw(SYS_openat, directory, (long)path, flags, mode);
-    return r < 0 ? asf__answer(r) : asf__opened((int)r, flags);
+    return r < 0 ? asf__result_or_errno(r) : asf__after_open((int)r, flags);
 }
 
 static bool has_mode(int flags) {
@@ -67,27 +67,27 @@ long asf__unix_dup(int fd) {
     bool begun = asf__begin_share(fd);
     int to = (int)asf__raw(SYS_dup, fd, 0, 0, 0);
     asf__end_share(fd, to, begun);
-    return asf__answer(to);
+    return asf__result_or_errno(to);
 }
 
-/* A call that fails leaves `to` open, and bytes in its ring must stay readable: so asf__lose is called only
- * if the call is going to close `to`. */
+/* A call that fails leaves `to` open, and bytes in its ring must stay readable: so asf__before_close is
+ * called only if the call is going to close `to`. */
 long asf__unix_dup3(int from, int to, int flags) {
     bool is_open = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0) >= 0;
     bool closes = from != to && is_open && !(flags & ~O_CLOEXEC);
     if (closes)
-        asf__lose(to);
+        asf__before_close(to);
     bool begun = closes && asf__begin_share(from);
     int r = (int)asf__libc_dup3(from, to, flags);
     asf__end_share(from, r, begun);
-    return asf__answer(r);
+    return asf__result_or_errno(r);
 }
 
 long asf__unix_dup2(int from, int to) {
     if (from != to)
         return asf__unix_dup3(from, to, 0);
     long r = asf__raw(SYS_fcntl, from, F_GETFD, 0, 0);
-    return asf__answer(r < 0 ? r : to);
+    return asf__result_or_errno(r < 0 ? r : to);
 }
 
 /* --- fcntl and ioctl -------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ EXPORT int fcntl(int fd, int command, ...) {
         bool begun = asf__begin_share(fd);
         int to = (int)asf__raw(SYS_fcntl, fd, command, (long)arg, 0);
         asf__end_share(fd, to, begun);
-        return (int)asf__answer(to);
+        return (int)asf__result_or_errno(to);
     }
     if (command != F_GETFD && command != F_SETFD && command != F_GETFL && command != F_GETPIPE_SZ)
         asf__publish(fd);
@@ -122,6 +122,6 @@ int asf__ioctl(int fd, unsigned long request, ...) {
     void *arg = va_arg(ap, void *);
     va_end(ap);
     asf__publish(fd);
-    return (int)asf__answer(asf__raw(SYS_ioctl, fd, (unsigned)request, (long)arg, 0));
+    return (int)asf__result_or_errno(asf__raw(SYS_ioctl, fd, (unsigned)request, (long)arg, 0));
 }
 #endif

@@ -82,11 +82,13 @@ void asf__joined_release(struct asf_cios *c) {
 
 /* --- decompress=on ------------------------------------------------------------------------ */
 
-bool asf__set_unseen(int fd, int flags) {
+bool asf__set_unexamined(int fd, int flags) {
     if ((unsigned)fd >= ASF_FDS || flags & O_DIRECTORY) /* closedir would close it without a call of ours */
         return false;
-    asf__move_on(&asf__fds[fd], ASF_FD_UNSEEN, ASF_FD_KERNELS); /* an earlier file's close bypassed us */
-    if ((flags & O_ACCMODE) != O_RDONLY || !asf__move_on(&asf__fds[fd], ASF_FD_KERNELS, ASF_FD_UNSEEN))
+    asf__change_state(&asf__fds[fd], ASF_FD_UNEXAMINED,
+                      ASF_FD_KERNEL); /* an earlier file's close bypassed us */
+    if ((flags & O_ACCMODE) != O_RDONLY ||
+        !asf__change_state(&asf__fds[fd], ASF_FD_KERNEL, ASF_FD_UNEXAMINED))
         return false;
     asf__note_fd(fd);
     return true;
@@ -94,12 +96,12 @@ bool asf__set_unseen(int fd, int flags) {
 
 /* A regular file is examined at its offset.  A pipe is examined by the bytes that the program reads anyway,
  * and by more if these are too few to recognize a format. */
-ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
+ssize_t asf__read_unexamined(struct asf_fd *d, int fd, char *p, size_t n) {
     const bool pipe = asf__kernel_lseek(fd, 0, SEEK_CUR) < 0;
     ssize_t got = pipe ? asf__cancellable_read(fd, p, n) : 0;
     if (pipe && got <= 0)
         return got;
-    if (!asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+    if (!asf__change_state(d, ASF_FD_UNEXAMINED, ASF_FD_KERNEL))
         return pipe ? got : ASF_NOT_OURS;
     struct asf_cios *c = asf__decode_descriptor(fd, p, (size_t)got);
     if (!c)
@@ -112,9 +114,9 @@ ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n) {
 
 bool asf__decodes(int fd) {
     struct asf_fd *d = asf__fd(fd);
-    if (asf__is(d, ASF_FD_UNSEEN) && asf__kernel_lseek(fd, 0, SEEK_CUR) >= 0)
-        asf__see_first(d, fd, NULL, 0);
-    return asf__is(d, ASF_FD_JOINED) && d->decoded;
+    if (asf__has_state(d, ASF_FD_UNEXAMINED) && asf__kernel_lseek(fd, 0, SEEK_CUR) >= 0)
+        asf__read_unexamined(d, fd, NULL, 0);
+    return asf__has_state(d, ASF_FD_JOINED) && d->decoded;
 }
 
 /* A decoded file is reported as a pipe: its length is unknown, and it cannot seek. */
@@ -125,13 +127,14 @@ long asf__unix_fstat(int fd, struct stat64 *st) {
         st->st_mode = (st->st_mode & ~(mode_t)S_IFMT) | S_IFIFO;
         st->st_size = st->st_blocks = 0;
     }
-    return asf__answer(r);
+    return asf__result_or_errno(r);
 }
 
 void asf__end_decoded(struct asf_fd *d) {
-    if (!d || asf__move_on(d, ASF_FD_UNSEEN, ASF_FD_KERNELS))
+    if (!d || asf__change_state(d, ASF_FD_UNEXAMINED, ASF_FD_KERNEL))
         return;
-    if (!asf__is(d, ASF_FD_JOINED) || !d->decoded || !asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS))
+    if (!asf__has_state(d, ASF_FD_JOINED) || !d->decoded ||
+        !asf__change_state(d, ASF_FD_JOINED, ASF_FD_KERNEL))
         return;
     d->decoded = false;
     d->joined->fd = -1; /* close() closes the descriptor afterwards */
@@ -141,7 +144,7 @@ void asf__end_decoded(struct asf_fd *d) {
 
 /* --- hooks for the streams of other interfaces ----------------------------------------- */
 
-static void linked(struct asf_cios *c) {
+static void stream_linked(struct asf_cios *c) {
     if (c->fd < 0)
         return;
     asf__publish(c->fd);
@@ -149,11 +152,11 @@ static void linked(struct asf_cios *c) {
 }
 
 /* A stream is about to move the descriptor's offset or to close the descriptor (asf__descriptor_used). */
-static void used(int fd, bool closes) {
+static void before_descriptor_use(int fd, bool closes) {
     const struct asf_fd *d = asf__fd(fd);
     if (closes)
-        asf__lose(fd);
-    else if (d && d->state != ASF_FD_JOINED && d->state != ASF_FD_UNSEEN)
+        asf__before_close(fd);
+    else if (d && d->state != ASF_FD_JOINED && d->state != ASF_FD_UNEXAMINED)
         asf__publish(fd);
 }
 
@@ -166,21 +169,22 @@ static void join_descriptor(struct asf_cios *c) {
     __atomic_store_n(&d->state, (uint8_t)ASF_FD_JOINED, __ATOMIC_RELEASE);
 }
 
-static void closing(struct asf_cios *c) {
+static void stream_closing(struct asf_cios *c) {
     struct asf_fd *d = asf__fd(c->fd);
     asf__pipe_before_close(c->fd);
     if (d && d->state == ASF_FD_JOINED && d->joined == c)
-        asf__move_on(d, ASF_FD_JOINED, ASF_FD_KERNELS);
+        asf__change_state(d, ASF_FD_JOINED, ASF_FD_KERNEL);
 }
 
-__attribute__((constructor)) static void start(void) {
-    asf__descriptor_used = used;
-    asf__hooks = (struct asf_hooks){.linked = linked, .joined = join_descriptor, .closing = closing};
+__attribute__((constructor)) static void install_hooks(void) {
+    asf__descriptor_used = before_descriptor_use;
+    asf__hooks =
+        (struct asf_hooks){.linked = stream_linked, .joined = join_descriptor, .closing = stream_closing};
     asf__offer_rings();
     if (asf__faults_are_blocked())
         asf__never_private();
     if (asf__options()->decompress)
-        asf__set_unseen(0, O_RDONLY);
+        asf__set_unexamined(0, O_RDONLY);
     if (asf__rings())
-        asf__heed_forks();
+        asf__register_fork_handlers();
 }

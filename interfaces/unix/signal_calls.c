@@ -13,7 +13,7 @@
 #ifndef ASF_STATIC
 extern int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
-void asf__heed_mask(const sigset_t *mask) {
+void asf__before_mask(const sigset_t *mask) {
     if (mask && sigismember(mask, SIGBUS) == 1)
         asf__never_private();
 }
@@ -36,12 +36,12 @@ static long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old) {
 
 static long set_mask(int how, const sigset_t *set, sigset_t *old) {
     if (set && how != SIG_UNBLOCK)
-        asf__heed_mask(set);
+        asf__before_mask(set);
     return asf__libc_set_mask(how, set, old);
 }
 
 long asf__unix_sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-    return asf__answer(set_mask(how, set, old));
+    return asf__result_or_errno(set_mask(how, set, old));
 }
 
 long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
@@ -85,7 +85,7 @@ long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction 
     return asf__program_action(act, old) ? 0 : __sigaction(sig, act, old);
 }
 
-void asf__heed_signal(int sig) {
+void asf__before_action(int sig) {
     if (sig == SIGBUS)
         asf__never_private();
 }

@@ -24,42 +24,42 @@
 #pragma GCC visibility push(hidden)
 
 enum asf_fd_state {
-    ASF_FD_KERNELS, /* the kernel's */
-    ASF_FD_NEW,     /* opened by this process and known to no other: it may become private */
-    ASF_FD_SHARED,  /* as NEW, with one duplicate, `twin`; when either is closed the other is NEW */
-    ASF_FD_BEGINS,  /* about to change from NEW to READS; its stream is locked */
-    ASF_FD_READS,   /* private: `stream` serves it, by a window of the file */
-    ASF_FD_JOINED,  /* `joined` is the ASI's stream on the descriptor, which serves it */
-    ASF_FD_UNSEEN,  /* decompress=on: not read yet; becomes JOINED if it is compressed */
+    ASF_FD_KERNEL,     /* the kernel's */
+    ASF_FD_NEW,        /* opened by this process and known to no other: it may become private */
+    ASF_FD_SHARED,     /* as NEW, with one `duplicate`; when either is closed the other is NEW */
+    ASF_FD_BEGINNING,  /* about to change from NEW to PRIVATE; its stream is locked */
+    ASF_FD_PRIVATE,    /* `stream` serves it, by a window of the file */
+    ASF_FD_JOINED,     /* `joined` is the ASI's stream on the descriptor, which serves it */
+    ASF_FD_UNEXAMINED, /* decompress=on: not read yet; becomes JOINED if it is compressed */
 };
 
 enum { ASF_FDS = 1024 };
 
 /* Lock: the stream's, for the members of a private descriptor.  `state` may be read without it, and is
- * changed from any other state by compare and swap.  `users` is atomic while there are threads; the counts
- * of a NEW descriptor may be wrong then. */
+ * changed from any other state by compare and swap.  `offset_users` is atomic while there are threads; the
+ * counts of a NEW descriptor may be wrong then. */
 struct asf_fd {
-    uint8_t state;  /* enum asf_fd_state */
-    unsigned users; /* NEW or SHARED: calls in the kernel that use its offset */
-    int flags;      /* those of the open call */
-    int twin;
-    unsigned missed;       /* since the last decision about a window: small reads that no window served */
-    unsigned served;       /* the same: small reads that a window served */
-    unsigned jumps;        /* the same: lseeks and preads */
-    unsigned needed;       /* misses before the next decision */
-    off64_t given_up;      /* the offset when it was published */
-    uint64_t calls, bytes; /* served by the window, with statistics on */
+    uint8_t state;            /* enum asf_fd_state */
+    unsigned offset_users;    /* NEW or SHARED: calls in the kernel that use its offset */
+    int flags;                /* those of the open call */
+    int duplicate;            /* SHARED: the other descriptor */
+    unsigned missed;          /* since the last decision about a window: small reads that no window served */
+    unsigned served;          /* the same: small reads that a window served */
+    unsigned jumps;           /* the same: lseeks and preads */
+    unsigned needed;          /* misses before the next decision */
+    off64_t published_offset; /* the offset when it was published */
+    uint64_t calls, bytes;    /* served by the window, with statistics on */
     struct asf_cios *joined;
     bool decoded; /* `joined` belongs to the descriptor, and is closed with it */
     struct asf_window window;
-    struct asf_cios stream; /* READS: `offset` is the descriptor's; the read window stays empty */
+    struct asf_cios stream; /* PRIVATE: `offset` is the descriptor's; the read window stays empty */
 };
 
 extern struct asf_fd asf__fds[ASF_FDS];
 extern int asf__highest; /* the highest descriptor that was ever not the kernel's; atomic */
 
-/* asf__try: take the descriptor's lock.  returns  false: another thread has it. */
-static inline bool asf__try(struct asf_fd *d) {
+/* asf__try_lock_fd: take the descriptor's lock.  returns  false: another thread has it. */
+static inline bool asf__try_lock_fd(struct asf_fd *d) {
     if (asf__unlikely(!__libc_single_threaded))
         return asf__trylock(&d->stream.lk);
     asf__lock(&d->stream.lk);
@@ -86,17 +86,17 @@ static inline void asf__leave_fd(struct asf_fd *d, bool first) {
 /* asf__fd: the descriptor's entry in the table; NULL: it is the kernel's. */
 static inline struct asf_fd *asf__fd(int fd) {
     struct asf_fd *d = (unsigned)fd < ASF_FDS ? &asf__fds[fd] : NULL;
-    return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNELS ? d : NULL;
+    return d && __atomic_load_n(&d->state, __ATOMIC_ACQUIRE) != ASF_FD_KERNEL ? d : NULL;
 }
 
-/* asf__is: whether the state of d is `state`.  Sequentially consistent: hold_offset() in unix_read.c and
- * asf__begin() each write one of `state` and `users` and then read the other. */
-static inline bool asf__is(const struct asf_fd *d, enum asf_fd_state state) {
+/* asf__has_state: whether the state of d is `state`.  Sequentially consistent: hold_offset() in unix_read.c
+ * and asf__begin_private() each write one of `state` and `offset_users` and then read the other. */
+static inline bool asf__has_state(const struct asf_fd *d, enum asf_fd_state state) {
     return d && __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) == state;
 }
 
-/* asf__answer: convert -errno to POSIX's result: -1 with errno set. */
-static inline long asf__answer(long r) {
+/* asf__result_or_errno: convert -errno to POSIX's result: -1 with errno set. */
+static inline long asf__result_or_errno(long r) {
     if (asf__unlikely(r < 0 && r > -4096)) {
         errno = (int)-r;
         return -1;
@@ -124,8 +124,8 @@ enum { ASF_NOT_OURS = -4096 };
 
 /* --- the table of descriptors (descriptors.c) ------------------------------------------ */
 
-/* asf__opened: record the descriptor fd, opened with `flags`; fd may be -1.  returns  fd. */
-int asf__opened(int fd, int flags);
+/* asf__after_open: record the descriptor fd, opened with `flags`; fd may be -1.  returns  fd. */
+int asf__after_open(int fd, int flags);
 /* asf__note_fd: raise asf__highest to fd, which is no longer the kernel's alone, so that asf__publish_all
  * visits it. */
 void asf__note_fd(int fd);
@@ -136,8 +136,8 @@ void asf__note_fd(int fd);
 void asf__publish(int fd);
 void asf__publish_every(void);
 void asf__publish_all(void);
-/* asf__lose: called before a descriptor is closed. */
-void asf__lose(int fd);
+/* asf__before_close: called before a descriptor is closed. */
+void asf__before_close(int fd);
 /* asf__never_private: no descriptor is private from now on. */
 void asf__never_private(void);
 /* asf__note_vfork: called before this process calls vfork.
@@ -145,12 +145,12 @@ void asf__never_private(void);
  * descriptors and signal actions that the child changes are not its parent's. */
 void asf__note_vfork(void);
 bool asf__is_vfork_child(void);
-/* asf__heed_forks: register the next three functions to be called at each fork: before it, after it in the
- * parent, and in the child. */
-void asf__heed_forks(void);
+/* asf__register_fork_handlers: register the next three functions to be called at each fork: before it, after
+ * it in the parent, and in the child. */
+void asf__register_fork_handlers(void);
 void asf__before_fork(void);
 void asf__after_fork(void);
-void asf__in_child(void);
+void asf__after_fork_in_child(void);
 
 /* asf__begin_share: called before a descriptor is duplicated.  asf__end_share: `to` is the duplicate, or an
  * error; `begun` is the result of asf__begin_share.  lock: if `begun`, the lock `forks` is held between the
@@ -158,17 +158,17 @@ void asf__in_child(void);
 bool asf__begin_share(int fd);
 void asf__end_share(int fd, int to, bool begun);
 
-/* asf__move_on: change the state from `from` to `to`.  returns  false: it was no longer `from`. */
-bool asf__move_on(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to);
-/* asf__begin: change a NEW descriptor to BEGINS, on the way to private.  returns  false: a call uses its
- * offset, or a thread forks.  After true no thread can fork until asf__begun has made it `state`, which may
- * also be NEW or KERNELS.
+/* asf__change_state: change the state from `from` to `to`.  returns  false: it was no longer `from`. */
+bool asf__change_state(struct asf_fd *d, enum asf_fd_state from, enum asf_fd_state to);
+/* asf__begin_private: change a NEW descriptor to BEGINNING, on the way to PRIVATE.  returns  false: a call
+ * uses its offset, or a thread forks.  After true no thread can fork until asf__finish_begin_private has made
+ * it `state`, which may also be NEW or KERNEL.
  * lock: held once; no interrupted call holds it. */
-bool asf__begin(struct asf_fd *d);
-void asf__begun(struct asf_fd *d, enum asf_fd_state state);
-/* asf__leave: a private descriptor becomes the kernel's, which has its offset already.  Its window is
+bool asf__begin_private(struct asf_fd *d);
+void asf__finish_begin_private(struct asf_fd *d, enum asf_fd_state state);
+/* asf__end_private: a private descriptor becomes the kernel's, which has its offset already.  Its window is
  * released, unless `nested`: then this call interrupted one that uses the window.  lock: held. */
-void asf__leave(struct asf_fd *d, bool nested);
+void asf__end_private(struct asf_fd *d, bool nested);
 
 /* --- the functions of calls.def, which set errno ------------------------------------------- */
 
@@ -193,22 +193,22 @@ long asf__unix_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
 long asf__unix_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 long asf__unix_signal(int sig, void (*handler)(int));
 
-/* asf__heed_mask: called before the program sets `mask`, which may be NULL, as a signal mask.
- * asf__heed_signal: called before the program changes the signal's action by a call that is not ours. */
-void asf__heed_mask(const sigset_t *mask);
-void asf__heed_signal(int sig);
+/* asf__before_mask: called before the program sets `mask`, which may be NULL, as a signal mask.
+ * asf__before_action: called before the program changes the signal's action by a call that is not ours. */
+void asf__before_mask(const sigset_t *mask);
+void asf__before_action(int sig);
 
 /* --- reads (unix_read.c) ------------------------------------------------------------------- */
 
-/* asf__count_anew: restart the counts of reads; after `needed` small reads by the kernel the counts decide
- * about a window.
- * asf__reads_before: `needed` for a NEW descriptor. */
-void asf__count_anew(struct asf_fd *d, unsigned needed);
-unsigned asf__reads_before(void);
+/* asf__reset_read_counts: restart the counts of reads; after `needed` small reads by the kernel the counts
+ * decide about a window.
+ * asf__reads_before_window: `needed` for a NEW descriptor. */
+void asf__reset_read_counts(struct asf_fd *d, unsigned needed);
+unsigned asf__reads_before_window(void);
 
-/* asf__leave_reads: publish a private descriptor; `nested`: from a handler that interrupted a call on it.
+/* asf__publish_private: publish a private descriptor; `nested`: from a handler that interrupted a call on it.
  * lock: held. */
-void asf__leave_reads(struct asf_fd *d, int fd, bool nested);
+void asf__publish_private(struct asf_fd *d, int fd, bool nested);
 
 /* --- statistics (counted.c) ---------------------------------------------------------------- */
 
@@ -233,13 +233,13 @@ void asf__forget_calls(void);
 
 /* --- descriptors of streams (joined.c) ----------------------------------------------------- */
 
-/* asf__set_unseen: with decompress=on, note input that may be compressed.  returns  whether it was noted.
- * asf__see_first: the first read of such input, of n bytes.  If the input is compressed, the descriptor is
- * joined to a stream that decodes it.  returns  the bytes read; ASF_NOT_OURS: none yet, read again.
+/* asf__set_unexamined: with decompress=on, note input that may be compressed.  returns  whether it was noted.
+ * asf__read_unexamined: the first read of such input, of n bytes.  If the input is compressed, the descriptor
+ * is joined to a stream that decodes it.  returns  the bytes read; ASF_NOT_OURS: none yet, read again.
  * asf__decodes: whether a descriptor is joined to such a stream; a regular file is examined first.
  * asf__end_decoded: called before such a descriptor is closed. */
-bool asf__set_unseen(int fd, int flags);
-ssize_t asf__see_first(struct asf_fd *d, int fd, char *p, size_t n);
+bool asf__set_unexamined(int fd, int flags);
+ssize_t asf__read_unexamined(struct asf_fd *d, int fd, char *p, size_t n);
 bool asf__decodes(int fd);
 void asf__end_decoded(struct asf_fd *d);
 

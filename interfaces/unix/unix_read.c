@@ -19,13 +19,13 @@ enum {
     SMALL_READ = 4096, /* larger reads are the kernel's: its copy takes no page faults */
     UNLOCKED_COPY = 2048,
     /* A window costs as much as some 40 reads.  It is opened after READS_BEFORE small reads by the kernel,
-     * if the file is as long as READS_TO_COME reads; LARGER_READS_TO_COME for reads above SMALL_GAIN bytes,
-     * which gain less.  When READS_BEFORE reads have missed a window that served fewer than READS_TO_COME,
-     * it is closed, and is the descriptor's last. */
+     * if the file is as long as MIN_FUTURE_READS reads; MIN_FUTURE_LARGER_READS for reads above SMALL_GAIN
+     * bytes, which gain less.  When READS_BEFORE reads have missed a window that served fewer than
+     * MIN_FUTURE_READS, it is closed, and is the descriptor's last. */
     READS_BEFORE = 32,
-    READS_TO_COME = 64,
+    MIN_FUTURE_READS = 64,
     SMALL_GAIN = 1024, /* bytes */
-    LARGER_READS_TO_COME = 256,
+    MIN_FUTURE_LARGER_READS = 256,
 };
 
 /* --- the window --------------------------------------------------------------------------- */
@@ -67,81 +67,81 @@ static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count
     return whole;
 }
 
-/* Opens or moves the window for a read of n bytes at `at`.  Returns the descriptor's next state: READS;
- * KERNELS, if a window is not worth it for such reads; or NEW, to try again later: the program reads at
+/* Opens or moves the window for a read of n bytes at `at`.  Returns the descriptor's next state: PRIVATE;
+ * KERNEL, if a window is not worth it for such reads; or NEW, to try again later: the program reads at
  * scattered offsets, and each read may cost a page fault. */
 static enum asf_fd_state try_window(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
-    const bool forced = asf__options()->module[0] == 'm', goes_about = d->jumps > d->missed / 2;
-    off64_t to_come = n > SMALL_GAIN ? LARGER_READS_TO_COME : READS_TO_COME;
+    const bool forced = asf__options()->module[0] == 'm', is_scattered = d->jumps > d->missed / 2;
+    off64_t future_reads = n > SMALL_GAIN ? MIN_FUTURE_LARGER_READS : MIN_FUTURE_READS;
     c->fd = fd;
     if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || at >= st.st_size)
-        return ASF_FD_KERNELS;
-    if (!forced && !goes_about && st.st_size < (off64_t)n * to_come)
-        return ASF_FD_KERNELS;
-    if (!forced && goes_about && !c->buffer && d->needed < asf__map_costs(c, st.st_size)) {
+        return ASF_FD_KERNEL;
+    if (!forced && !is_scattered && st.st_size < (off64_t)n * future_reads)
+        return ASF_FD_KERNEL;
+    if (!forced && is_scattered && !c->buffer && d->needed < asf__map_costs(c, st.st_size)) {
         d->needed = asf__map_costs(c, st.st_size);
         return ASF_FD_NEW;
     }
     if (!c->buffer && !(c->why = asf__why_map(c, &st)))
-        return ASF_FD_KERNELS;
-    return asf__show_window(c, &d->window, at, st.st_size) ? ASF_FD_READS : ASF_FD_KERNELS;
+        return ASF_FD_KERNEL;
+    return asf__show_window(c, &d->window, at, st.st_size) ? ASF_FD_PRIVATE : ASF_FD_KERNEL;
 }
 
-void asf__count_anew(struct asf_fd *d, unsigned needed) {
+void asf__reset_read_counts(struct asf_fd *d, unsigned needed) {
     d->missed = d->served = d->jumps = 0;
     d->needed = needed;
 }
 
-unsigned asf__reads_before(void) {
+unsigned asf__reads_before_window(void) {
     return asf__options()->module[0] == 'm' ? 0 : READS_BEFORE;
 }
 
 static void begin_private(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
-    if (!asf__try(d))
+    if (!asf__try_lock_fd(d))
         return;
-    if (asf__lock_is_held_once(&c->lk) && asf__begin(d)) {
+    if (asf__lock_is_held_once(&c->lk) && asf__begin_private(d)) {
         asf__cios_set_up(c, &asf__for_asi, fd, O_RDONLY);
         c->offset = asf__kernel_lseek(fd, 0, SEEK_CUR);
-        enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNELS : try_window(d, fd, n, at < 0 ? c->offset : at);
-        if (to == ASF_FD_READS)
-            asf__count_anew(d, READS_BEFORE);
-        asf__begun(d, to);
+        enum asf_fd_state to = c->offset < 0 ? ASF_FD_KERNEL : try_window(d, fd, n, at < 0 ? c->offset : at);
+        if (to == ASF_FD_PRIVATE)
+            asf__reset_read_counts(d, READS_BEFORE);
+        asf__finish_begin_private(d, to);
     }
     asf__unlock(&c->lk);
 }
 
 /* Counts a small read of a NEW descriptor that the kernel served: n bytes at `at`, or if that is negative
  * at the descriptor's offset.  lock: none. */
-static void miss_new(struct asf_fd *d, int fd, size_t n, off64_t at) {
+static void count_new_miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
     d->jumps += at >= 0;
     if (++d->missed > d->needed)
         begin_private(d, fd, n, at);
 }
 
-/* Counts a small read of a private descriptor that the window did not serve; arguments as miss_new's.  lock:
- * held. */
-static void miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
-    if (d->state != ASF_FD_READS || ++d->missed <= d->needed)
+/* Counts a small read of a private descriptor that the window did not serve; arguments as count_new_miss's.
+ * lock: held. */
+static void count_miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
+    if (d->state != ASF_FD_PRIVATE || ++d->missed <= d->needed)
         return;
-    bool gained = d->served >= READS_TO_COME;
-    asf__count_anew(d, READS_BEFORE);
-    if (!gained || try_window(d, fd, n, at < 0 ? d->stream.offset : at) != ASF_FD_READS)
-        asf__leave_reads(d, fd, false);
+    bool gained = d->served >= MIN_FUTURE_READS;
+    asf__reset_read_counts(d, READS_BEFORE);
+    if (!gained || try_window(d, fd, n, at < 0 ? d->stream.offset : at) != ASF_FD_PRIVATE)
+        asf__publish_private(d, fd, false);
 }
 
-void asf__leave_reads(struct asf_fd *d, int fd, bool nested) {
+void asf__publish_private(struct asf_fd *d, int fd, bool nested) {
     asf__kernel_lseek(fd, d->stream.offset, SEEK_SET);
-    asf__leave(d, nested);
+    asf__end_private(d, nested);
 }
 
 /* --- the descriptor ------------------------------------------------------------------------- */
 
 /* Whether the descriptor's offset is the kernel's and the descriptor may become private. */
 static inline bool is_undecided(const struct asf_fd *d) {
-    const unsigned state = d ? __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) : ASF_FD_KERNELS;
+    const unsigned state = d ? __atomic_load_n(&d->state, __ATOMIC_SEQ_CST) : ASF_FD_KERNEL;
     return state == ASF_FD_NEW || asf__unlikely(state == ASF_FD_SHARED);
 }
 
@@ -150,74 +150,73 @@ static inline bool is_undecided(const struct asf_fd *d) {
  * undecided. */
 static inline bool hold_offset(struct asf_fd *d) {
     if (asf__likely(__libc_single_threaded))
-        d->users++;
+        d->offset_users++;
     else
-        __atomic_add_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&d->offset_users, 1, __ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return asf__likely(is_undecided(d));
 }
 
-static inline void let_go_of_offset(struct asf_fd *d) {
+static inline void release_offset(struct asf_fd *d) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (asf__likely(__libc_single_threaded))
-        d->users--;
+        d->offset_users--;
     else
-        __atomic_sub_fetch(&d->users, 1, __ATOMIC_SEQ_CST);
+        __atomic_sub_fetch(&d->offset_users, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Makes the descriptor the kernel's if this call is in a signal handler that interrupted another call on
  * it. */
-static __attribute__((noinline)) void leave_to_kernel(struct asf_fd *d, int fd) {
+static __attribute__((noinline)) void return_to_kernel(struct asf_fd *d, int fd) {
     bool nested = !asf__lock_is_held_once(&d->stream.lk);
-    if (d->state == ASF_FD_READS)
-        asf__leave_reads(d, fd, nested);
+    if (d->state == ASF_FD_PRIVATE)
+        asf__publish_private(d, fd, nested);
     else if (nested)
-        asf__move_on(d, ASF_FD_BEGINS, ASF_FD_KERNELS);
+        asf__change_state(d, ASF_FD_BEGINNING, ASF_FD_KERNEL);
     asf__unlock(&d->stream.lk);
 }
 
 /* Takes the lock of a private descriptor.  The state is read once, since it may change between the two
  * tests.  returns  false: the descriptor is the kernel's, or undecided again. */
-static inline bool enter_private(struct asf_fd *d, int fd) {
+static inline bool lock_private(struct asf_fd *d, int fd) {
     const unsigned state = __atomic_load_n(&d->state, __ATOMIC_SEQ_CST);
-    if (state != ASF_FD_READS && state != ASF_FD_BEGINS)
+    if (state != ASF_FD_PRIVATE && state != ASF_FD_BEGINNING)
         return false;
     asf__lock(&d->stream.lk);
-    if (asf__likely(asf__lock_is_held_once(&d->stream.lk) && d->state == ASF_FD_READS))
+    if (asf__likely(asf__lock_is_held_once(&d->stream.lk) && d->state == ASF_FD_PRIVATE))
         return true;
-    leave_to_kernel(d, fd);
+    return_to_kernel(d, fd);
     return false;
 }
 
-enum grip { THE_KERNELS, HELD, ENTERED };
+enum entry { KERNEL_SERVES, OFFSET_HELD, PRIVATE_LOCKED };
 
-/* Begins a call.  Returns how to end it: THE_KERNELS: there is nothing to end; HELD: by let_go_of_offset;
- * ENTERED: by leave_private. */
-static inline __attribute__((always_inline)) enum grip take_hold(struct asf_fd *d, int fd) {
+/* Begins a call.  Returns how to end it: KERNEL_SERVES: there is nothing to end; OFFSET_HELD: by
+ * release_offset; PRIVATE_LOCKED: by unlock_private. */
+static inline __attribute__((always_inline)) enum entry begin_call(struct asf_fd *d, int fd) {
     do {
         while (is_undecided(d)) {
             if (hold_offset(d))
-                return HELD;
-            let_go_of_offset(d);
+                return OFFSET_HELD;
+            release_offset(d);
         }
-        if (d && enter_private(d, fd))
-            return ENTERED;
+        if (d && lock_private(d, fd))
+            return PRIVATE_LOCKED;
     } while (asf__unlikely(is_undecided(d)));
-    return THE_KERNELS;
+    return KERNEL_SERVES;
 }
 
 /* If a handler published the descriptor during the call, the end of the call releases the window. */
-static inline void leave_private(struct asf_fd *d) {
-    if (asf__unlikely(d->state == ASF_FD_KERNELS && d->stream.buffer &&
-                      asf__lock_is_held_once(&d->stream.lk)))
-        asf__leave(d, false);
+static inline void unlock_private(struct asf_fd *d) {
+    if (asf__unlikely(d->state == ASF_FD_KERNEL && d->stream.buffer && asf__lock_is_held_once(&d->stream.lk)))
+        asf__end_private(d, false);
     asf__unlock(&d->stream.lk);
 }
 
 /* Whether this call may return the bytes from `at` on.  If a handler published the descriptor at that
  * offset, the bytes may be another reader's. */
-static inline bool is_mine(const struct asf_fd *d, off64_t at) {
-    return asf__likely(d->state == ASF_FD_READS) || d->given_up > at;
+static inline bool may_return(const struct asf_fd *d, off64_t at) {
+    return asf__likely(d->state == ASF_FD_PRIVATE) || d->published_offset > at;
 }
 
 /* Reads from the kernel at offset `at`.  Then sets the descriptor's offset to the end of the bytes read,
@@ -227,19 +226,19 @@ read_at_offset(struct asf_fd *d, int fd, const struct iovec *v, int count, off64
     struct asf_cios *c = &d->stream;
     ssize_t r = count == 1 ? asf__raw(SYS_pread64, fd, (long)v->iov_base, (long)v->iov_len, at)
                            : asf__raw(SYS_preadv, fd, (long)v, count, at);
-    if (d->state == ASF_FD_READS && c->offset == left)
+    if (d->state == ASF_FD_PRIVATE && c->offset == left)
         c->offset = at + (r > 0 ? r : 0);
-    return r <= 0 || is_mine(d, at) ? r : ASF_NOT_OURS;
+    return r <= 0 || may_return(d, at) ? r : ASF_NOT_OURS;
 }
 
 /* Reads from the kernel the bytes that the window gave, which may no longer be the file's. */
-static __attribute__((noinline)) ssize_t read_again(struct asf_fd *d, int fd, const struct iovec *v,
-                                                    int count, size_t n, off64_t at) {
-    if (!is_mine(d, at))
+static __attribute__((noinline)) ssize_t reread_from_kernel(struct asf_fd *d, int fd, const struct iovec *v,
+                                                            int count, size_t n, off64_t at) {
+    if (!may_return(d, at))
         return ASF_NOT_OURS;
     ssize_t r = read_at_offset(d, fd, v, count, at, at + (off64_t)n);
-    if (d->state == ASF_FD_READS && d->window.b.truncated)
-        asf__leave_reads(d, fd, false);
+    if (d->state == ASF_FD_PRIVATE && d->window.b.truncated)
+        asf__publish_private(d, fd, false);
     return r;
 }
 
@@ -262,24 +261,24 @@ read_private(struct asf_fd *d, int fd, const struct iovec *v, int count, size_t 
         c->offset = at + (off64_t)n;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         if (asf__unlikely(!copy_parts(d, v, count, from)))
-            return read_again(d, fd, v, count, n, at);
-        return is_mine(d, at) ? (ssize_t)n : ASF_NOT_OURS;
+            return reread_from_kernel(d, fd, v, count, n, at);
+        return may_return(d, at) ? (ssize_t)n : ASF_NOT_OURS;
     }
     ssize_t r = asf__count_call(fd, read_at_offset(d, fd, v, count, at, at), false, false);
     if (n > 0 && r == (ssize_t)n)
-        miss(d, fd, n, -1);
+        count_miss(d, fd, n, -1);
     return r;
 }
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
 /* Makes a read that the window serves a cancellation point, too. */
-static inline void may_end(void) {
+static inline void test_cancel(void) {
     if (asf__unlikely(!__libc_single_threaded))
         pthread_testcancel();
 }
 
-static inline __attribute__((always_inline)) long by_libc(int fd, const struct iovec *v, int count) {
+static inline __attribute__((always_inline)) long readv_by_libc(int fd, const struct iovec *v, int count) {
     if (count == 1)
         return asf__cancellable_read(fd, v->iov_base, v->iov_len);
 #ifdef ASF_STATIC
@@ -291,50 +290,51 @@ static inline __attribute__((always_inline)) long by_libc(int fd, const struct i
 }
 
 /* n: as for read_private. */
-static inline __attribute__((always_inline)) long read_known(struct asf_fd *d, int fd, const struct iovec *v,
-                                                             int count, size_t n) {
+static inline __attribute__((always_inline)) long read_by_state(struct asf_fd *d, int fd,
+                                                                const struct iovec *v, int count, size_t n) {
     ssize_t r = ASF_NOT_OURS;
     if (!is_undecided(d))
-        may_end();
-    const enum grip grip = take_hold(d, fd);
-    if (grip == HELD) {
-        r = asf__count_call(fd, by_libc(fd, v, count), false, false);
-        let_go_of_offset(d);
-        if (n > 0 && r == (ssize_t)n && asf__is(d, ASF_FD_NEW))
-            miss_new(d, fd, n, -1);
-    } else if (grip == ENTERED) {
+        test_cancel();
+    const enum entry entry = begin_call(d, fd);
+    if (entry == OFFSET_HELD) {
+        r = asf__count_call(fd, readv_by_libc(fd, v, count), false, false);
+        release_offset(d);
+        if (n > 0 && r == (ssize_t)n && asf__has_state(d, ASF_FD_NEW))
+            count_new_miss(d, fd, n, -1);
+    } else if (entry == PRIVATE_LOCKED) {
         r = read_private(d, fd, v, count, n);
-        leave_private(d);
+        unlock_private(d);
     }
     return r;
 }
 
-static __attribute__((noinline)) long read_with_care(struct asf_fd *d, int fd, char *p, size_t n) {
+static __attribute__((noinline)) long read_slow(struct asf_fd *d, int fd, char *p, size_t n) {
     const struct iovec v = {p, n};
-    ssize_t r = d ? read_known(d, fd, &v, 1, n <= SMALL_READ ? n : 0) : ASF_NOT_OURS;
+    ssize_t r = d ? read_by_state(d, fd, &v, 1, n <= SMALL_READ ? n : 0) : ASF_NOT_OURS;
     if (r != ASF_NOT_OURS)
-        return asf__answer(r);
-    if (asf__is(d, ASF_FD_UNSEEN) && (r = asf__see_first(d, fd, p, n)) != ASF_NOT_OURS)
-        return asf__answer(r);
-    if (asf__is(d, ASF_FD_JOINED))
-        return asf__answer(asf__joined_read(d->joined, p, n));
+        return asf__result_or_errno(r);
+    if (asf__has_state(d, ASF_FD_UNEXAMINED) && (r = asf__read_unexamined(d, fd, p, n)) != ASF_NOT_OURS)
+        return asf__result_or_errno(r);
+    if (asf__has_state(d, ASF_FD_JOINED))
+        return asf__result_or_errno(asf__joined_read(d->joined, p, n));
     const bool rings = asf__rings();
     r = rings ? asf__pipe_read(fd, p, n) : asf__cancellable_read(fd, p, n);
-    return asf__answer(asf__count_call(fd, r, false, rings && asf__pipe_has_ring(fd)));
+    return asf__result_or_errno(asf__count_call(fd, r, false, rings && asf__pipe_has_ring(fd)));
 }
 
 long asf__unix_read(int fd, void *p, size_t n) {
     struct asf_fd *d = asf__fd(fd);
     asf__publish_streams(fd);
     if (!d && __libc_single_threaded && !asf__rings())
-        return asf__answer(asf__count_call(fd, asf__raw(SYS_read, fd, (long)p, (long)n, 0), false, false));
-    return read_with_care(d, fd, p, n);
+        return asf__result_or_errno(
+            asf__count_call(fd, asf__raw(SYS_read, fd, (long)p, (long)n, 0), false, false));
+    return read_slow(d, fd, p, n);
 }
 
 #ifndef ASF_STATIC
 /* Returns the sum of the lengths; 0 if there are none or too many for a window.  Invalid vectors are left to
  * the kernel. */
-static size_t length_of(const struct iovec *v, int count) {
+static size_t total_length(const struct iovec *v, int count) {
     size_t n = 0;
     for (int i = 0; i < count && count <= 16; i++)
         n += v[i].iov_len <= SMALL_READ ? v[i].iov_len : SMALL_READ + 1;
@@ -344,31 +344,31 @@ static size_t length_of(const struct iovec *v, int count) {
 long asf__unix_readv(int fd, const struct iovec *v, int count) {
     struct asf_fd *d = asf__fd(fd);
     asf__publish_streams(fd);
-    ssize_t r = d ? read_known(d, fd, v, count, length_of(v, count)) : ASF_NOT_OURS;
+    ssize_t r = d ? read_by_state(d, fd, v, count, total_length(v, count)) : ASF_NOT_OURS;
     if (r != ASF_NOT_OURS)
-        return asf__answer(r);
+        return asf__result_or_errno(r);
     asf__publish(fd);
     return asf__count_call(fd, ASF_NEXT(readv)(fd, v, count), false, false);
 }
 
 /* Reads n bytes at `at` from the window if it has all of them, and returns whether it did.  Never waits for
  * another thread. */
-static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
+static bool read_from_window(int fd, const struct iovec *v, int count, size_t n, off64_t at) {
     struct asf_fd *d = asf__fd(fd);
     bool there = false;
     asf__publish_streams(fd);
-    may_end();
-    if (asf__is(d, ASF_FD_JOINED)) {
+    test_cancel();
+    if (asf__has_state(d, ASF_FD_JOINED)) {
         asf__publish(fd);
-    } else if (n - 1 < SMALL_READ && at >= 0 && asf__is(d, ASF_FD_NEW)) {
-        miss_new(d, fd, n, at);
-    } else if (n - 1 < SMALL_READ && at >= 0 && asf__is(d, ASF_FD_READS) && asf__try(d)) {
+    } else if (n - 1 < SMALL_READ && at >= 0 && asf__has_state(d, ASF_FD_NEW)) {
+        count_new_miss(d, fd, n, at);
+    } else if (n - 1 < SMALL_READ && at >= 0 && asf__has_state(d, ASF_FD_PRIVATE) && asf__try_lock_fd(d)) {
         bool nested = !asf__lock_is_held_once(&d->stream.lk);
         const char *from = nested ? NULL : find_in_window(d, n, at);
         there = from && copy_parts(d, v, count, from);
         if (!from && !nested)
-            miss(d, fd, n, at);
-        leave_private(d);
+            count_miss(d, fd, n, at);
+        unlock_private(d);
     }
     if (asf__unlikely(asf__counting) && there)
         asf__count_pread(fd, n);
@@ -377,14 +377,14 @@ static bool take_at(int fd, const struct iovec *v, int count, size_t n, off64_t 
 
 long asf__unix_pread(int fd, void *p, size_t n, off64_t at) {
     const struct iovec v = {p, n};
-    if (take_at(fd, &v, 1, n, at))
+    if (read_from_window(fd, &v, 1, n, at))
         return (long)n;
-    return asf__answer(asf__count_call(fd, asf__cancellable_pread(fd, p, n, at), false, false));
+    return asf__result_or_errno(asf__count_call(fd, asf__cancellable_pread(fd, p, n, at), false, false));
 }
 
 long asf__unix_preadv(int fd, const struct iovec *v, int count, off64_t at) {
-    size_t n = asf__fd(fd) ? length_of(v, count) : 0;
-    if (take_at(fd, v, count, n, at))
+    size_t n = asf__fd(fd) ? total_length(v, count) : 0;
+    if (read_from_window(fd, v, count, n, at))
         return (long)n;
     return asf__count_call(fd, ASF_NEXT(preadv)(fd, v, count, at), false, false);
 }
@@ -401,7 +401,7 @@ static off64_t seek_private(struct asf_fd *d, int fd, off64_t offset, int whence
     if (whence != SEEK_CUR && whence != SEEK_SET) {
         to = asf__kernel_lseek(fd, offset, whence);
     } else if (__builtin_add_overflow(base, offset, &to) || to < 0 || to > far) {
-        asf__leave_reads(d, fd, false);
+        asf__publish_private(d, fd, false);
         return ASF_NOT_OURS;
     }
     if (to >= 0)
@@ -413,18 +413,18 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     struct asf_fd *d = asf__fd(fd);
     off64_t r = ASF_NOT_OURS;
     asf__publish_streams(fd);
-    if (asf__decodes(fd) || asf__is(d, ASF_FD_JOINED))
-        return asf__answer(asf__joined_seek(d->joined, offset, whence));
-    const enum grip grip = take_hold(d, fd);
-    if (grip == ENTERED) {
+    if (asf__decodes(fd) || asf__has_state(d, ASF_FD_JOINED))
+        return asf__result_or_errno(asf__joined_seek(d->joined, offset, whence));
+    const enum entry entry = begin_call(d, fd);
+    if (entry == PRIVATE_LOCKED) {
         r = seek_private(d, fd, offset, whence);
-        leave_private(d);
+        unlock_private(d);
     }
     if (r == ASF_NOT_OURS)
         r = asf__kernel_lseek(fd, offset, whence);
-    if (grip == HELD) {
+    if (entry == OFFSET_HELD) {
         d->jumps++;
-        let_go_of_offset(d);
+        release_offset(d);
     }
-    return asf__answer(r);
+    return asf__result_or_errno(r);
 }

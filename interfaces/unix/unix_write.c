@@ -14,7 +14,7 @@ long asf__unix_write(int fd, const void *p, size_t n) {
         asf__publish(fd);
     const bool rings = asf__rings();
     const long r = rings ? asf__pipe_write(fd, p, n) : asf__cancellable_write(fd, p, n);
-    return asf__answer(asf__count_call(fd, r, true, rings && asf__pipe_has_ring(fd)));
+    return asf__result_or_errno(asf__count_call(fd, r, true, rings && asf__pipe_has_ring(fd)));
 }
 
 #ifndef ASF_STATIC
@@ -26,7 +26,7 @@ long asf__unix_writev(int fd, const struct iovec *v, int count) {
 /* A private descriptor stays private: its window maps the page cache, and so shows the bytes. */
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at) {
     asf__publish_streams(fd);
-    if (asf__is(asf__fd(fd), ASF_FD_JOINED))
+    if (asf__has_state(asf__fd(fd), ASF_FD_JOINED))
         asf__publish(fd);
     return asf__count_call(fd, ASF_NEXT(pwrite)(fd, p, n, at), true, false);
 }

@@ -17,7 +17,7 @@
 
 static struct { void *close, *open, *pread, *pthread_sigmask, *read, *sigaction, *write; } found;
 
-__attribute__((constructor)) static void look_up(void) {
+__attribute__((constructor)) static void find_own_calls(void) {
     MUSLS(close), MUSLS(open), MUSLS(pread), MUSLS(pthread_sigmask);
     MUSLS(read), MUSLS(sigaction), MUSLS(write);
 }
