@@ -13,19 +13,19 @@
 /* --- fopencookie ---------------------------------------------------------------- */
 
 struct cookie {
-    bool cut_short; /* the last write took fewer bytes than it was given */
+    bool short_write; /* the last write took fewer bytes than it was given */
     void *program;
     cookie_io_functions_t call;
 };
 
 /* The code of a callback that failed: -errno, or -ASF_NO_ERRNO if it set no errno. */
-static int failure(void) {
+static int callback_error(void) {
     return errno > 0 ? -errno : -ASF_NO_ERRNO;
 }
 
 /* One call of a callback: its arguments and its result.  If the thread is cancelled or ends in the callback,
  * or an exception leaves the callback, asf__cancelled ends the stream's call. */
-struct turn {
+struct callback_call {
     const struct cookie *k;
     struct asf_cios *c;
     void *buf;
@@ -35,7 +35,7 @@ struct turn {
     ssize_t r;
 };
 
-static ssize_t take_turn(struct asf_cios *c, void (*call)(void *turn), struct turn t) {
+static ssize_t run_callback(struct asf_cios *c, void (*call)(void *argument), struct callback_call t) {
     t.k = c->data;
     t.c = c;
     if (t.k->call.close == asf__area_close) /* fmemopen's callbacks always return */
@@ -45,51 +45,51 @@ static ssize_t take_turn(struct asf_cios *c, void (*call)(void *turn), struct tu
     return t.r;
 }
 
-static void take_read(void *turn) {
-    struct turn *t = turn;
+static void call_read(void *argument) {
+    struct callback_call *t = argument;
     t->r = t->k->call.read(t->k->program, t->buf, t->n);
 }
 
-static void take_write(void *turn) {
-    struct turn *t = turn;
+static void call_write(void *argument) {
+    struct callback_call *t = argument;
     t->r = t->k->call.write(t->k->program, t->buf, t->n);
 }
 
-static void take_seek(void *turn) {
-    struct turn *t = turn;
+static void call_seek(void *argument) {
+    struct callback_call *t = argument;
     t->r = t->k->call.seek(t->k->program, t->offset, t->whence);
 }
 
-static void take_close(void *turn) {
-    struct turn *t = turn;
+static void call_close(void *argument) {
+    struct callback_call *t = argument;
     t->r = t->k->call.close(t->k->program);
 }
 
 static ssize_t cookie_get(struct asf_cios *c, void *buf, size_t n) {
     const struct cookie *k = c->data;
     if (!k->call.read)
-        return failure();
-    ssize_t r = take_turn(c, take_read, (struct turn){.buf = buf, .n = n});
+        return callback_error();
+    ssize_t r = run_callback(c, call_read, (struct callback_call){.buf = buf, .n = n});
     c->stats.syscalls++;
     if (r < 0)
-        return failure();
+        return callback_error();
     c->stats.in += (uint64_t)r;
     return r;
 }
 
 static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
     struct cookie *k = c->data;
-    bool cut_short = k->cut_short; /* as in libc, the rest is not tried again */
-    k->cut_short = false;
+    bool short_write = k->short_write; /* as in libc, the rest is not tried again */
+    k->short_write = false;
     ssize_t r = 0;
-    if (k->call.write && !cut_short)
-        r = take_turn(c, take_write, (struct turn){.buf = (void *)(uintptr_t)buf, .n = n});
+    if (k->call.write && !short_write)
+        r = run_callback(c, call_write, (struct callback_call){.buf = (void *)(uintptr_t)buf, .n = n});
     c->stats.syscalls++;
     if (r <= 0)
-        return failure();
+        return callback_error();
     if ((size_t)r > n)
         return -ASF_NO_ERRNO;
-    k->cut_short = (size_t)r < n;
+    k->short_write = (size_t)r < n;
     c->stats.out += (uint64_t)r;
     return r;
 }
@@ -97,10 +97,10 @@ static ssize_t cookie_put(struct asf_cios *c, const void *buf, size_t n) {
 static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     const struct cookie *k = c->data;
     if (!k->call.seek)
-        return ASF_LIBC(callbacks_append) ? failure() : -ENOTSUP;
-    ssize_t r = take_turn(c, take_seek, (struct turn){.offset = &offset, .whence = whence});
+        return ASF_LIBC(callbacks_append) ? callback_error() : -ENOTSUP;
+    ssize_t r = run_callback(c, call_seek, (struct callback_call){.offset = &offset, .whence = whence});
     if (r == -1 || offset == -1)
-        return failure();
+        return callback_error();
     c->told = offset < 0 ? offset : 0;
     if (offset >= 0)
         return offset;
@@ -111,9 +111,9 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
 
 static int cookie_close(struct asf_cios *c) {
     struct cookie *k = c->data;
-    int r = k->call.close ? (int)take_turn(c, take_close, (struct turn){0}) : 0;
+    int r = k->call.close ? (int)run_callback(c, call_close, (struct callback_call){0}) : 0;
     free(k);
-    return r < 0 ? failure() : r;
+    return r < 0 ? callback_error() : r;
 }
 
 static const struct asf_module cookie_module = {

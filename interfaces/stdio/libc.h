@@ -5,16 +5,16 @@
  *
  *   asf__ours              whether it is a stream of ours, and no wide one
  *   asf__ours_wide         whether it is a wide stream of ours, with buffers of characters
- *   asf__made_here         whether the object, and so its lock, is this library's; else libc made the FILE
+ *   asf__is_own_object     whether the object, and so its lock, is this library's; else libc made the FILE
  *   asf__other_...         a call on another FILE or a wide stream
- *   asf__show_lock         make the lock one that libc's own code can take
- *   asf__drop_line         free what fgetln left with the stream
+ *   asf__remove_bias       make the lock one that libc's own code can take
+ *   asf__free_line         free what fgetln left with the stream
  *   asf__scan_flag         whether a flag of scanf changes nothing
  *   asf__offset_in, asf__set_offset_in, asf__state_in
  *                          the parts of an fpos_t
- *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE, ASF_STANDARD_SEEN
+ *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE, ASF_STANDARD_VISIBILITY
  *                          the objects of the standard streams, what libc reads in them, and their visibility
- *   asf__meet_libc, asf__face_table, asf__wide_face_table
+ *   asf__link_sentinel, asf__face_table, asf__wide_face_table
  *                          the start; what marks a stream of ours
  *   asf__find_byte         the faster of memchr and ours
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says

@@ -22,7 +22,7 @@ struct mode {
 
 /* Parses a mode as musl does: the letters after the first may be in any order.  An empty mode opens for
  * writing. */
-static bool find_letters(const char *text, struct mode *m) {
+static bool parse_mode_letters(const char *text, struct mode *m) {
     if (!strchr("rwa", *text)) {
         errno = EINVAL;
         return false;
@@ -45,7 +45,7 @@ static bool find_letters(const char *text, struct mode *m) {
 static bool parse_fopen_mode(const char *text, struct mode *m, bool of_descriptor) {
     *m = (struct mode){0};
     if (!ASF_LIBC(mode_in_order))
-        return find_letters(text, m);
+        return parse_mode_letters(text, m);
     switch (*text) {
     case 'r':
         m->flags = O_RDONLY;
@@ -84,7 +84,7 @@ static bool parse_fopen_mode(const char *text, struct mode *m, bool of_descripto
     return true;
 }
 
-static void set_modes(struct asf_cios *c, const struct mode *m) {
+static void set_appending(struct asf_cios *c, const struct mode *m) {
     if (m->append)
         c->flags |= ASF_APPENDING;
 }
@@ -99,7 +99,7 @@ static inline int open_path(const char *path, const struct mode *m) {
     return fd;
 }
 
-void asf__look_as_libc(struct asf_cios *c) {
+void asf__set_libc_buffering(struct asf_cios *c) {
     const struct asf_options *o = asf__options();
     const bool is_asked_for = o->decompress || o->verbose || asf__counting || o->popen_rings || o->rings;
     c->block = BUFSIZ;
@@ -114,7 +114,7 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
     asf__stdio_start();
     struct asf_cios *c = asf__cios_new(&asf__as_libc, fd, m->flags);
     if (c)
-        asf__look_as_libc(c);
+        asf__set_libc_buffering(c);
     else
         errno = ENOMEM;
     return c;
@@ -122,7 +122,7 @@ static struct asf_cios *new_file(int fd, const struct mode *m) {
 
 /* For mode "a", not "a+": sets the descriptor's offset to the end of its file, if the file can seek.
  * returns  false, with errno, if the seek failed. */
-static bool goes_to_end(int fd, const struct mode *m) {
+static bool seek_to_end_for_append(int fd, const struct mode *m) {
     if (!m->append || (m->flags & O_ACCMODE) != O_WRONLY || !ASF_LIBC(mode_in_order))
         return true;
     off64_t at = asf__sys.lseek(fd, 0, SEEK_END);
@@ -133,7 +133,7 @@ static bool goes_to_end(int fd, const struct mode *m) {
 }
 
 /* Called if the thread is cancelled in open, where it may wait for a FIFO's other end. */
-static void not_opened(void *c) {
+static void free_unopened(void *c) {
     asf__cios_free(c);
 }
 
@@ -147,18 +147,18 @@ EXPORT FILE *fopen(const char *path, const char *mode) {
     /* Before open_path, since this opens a FILE for a moment, and the file may take the last descriptor. */
     bool named = !m.charset || asf__named_conversion(c, m.charset);
     int why = errno;
-    int fd = ASF_CLEANUP(not_opened, c, open_path(path, &m));
+    int fd = ASF_CLEANUP(free_unopened, c, open_path(path, &m));
     if (fd < 0) {
         asf__cios_free(c);
         errno = -fd;
         return NULL;
     }
     c->fd = fd;
-    set_modes(c, &m);
+    set_appending(c, &m);
     c->flags2 |= m.flags2; /* fdopen ignores these letters */
     c->exclusive = true;
     c->place = m.append ? -1 : 0;
-    bool ready = goes_to_end(fd, &m);
+    bool ready = seek_to_end_for_append(fd, &m);
     if (!ready || !named) {
         why = ready ? why : errno;
         asf__close(fd);
@@ -194,14 +194,14 @@ static bool fit_descriptor(int fd, const struct mode *m, int *flags) {
     }
     if (!m->append || have & O_APPEND)
         return true;
-    return fcntl(fd, F_SETFL, have | O_APPEND) >= 0 && goes_to_end(fd, m);
+    return fcntl(fd, F_SETFL, have | O_APPEND) >= 0 && seek_to_end_for_append(fd, m);
 }
 
 static FILE *open_on_descriptor(int fd, const struct mode *m) {
     struct asf_cios *c = new_file(fd, m);
     if (!c)
         return NULL;
-    set_modes(c, m);
+    set_appending(c, m);
     asf__cios_link(c);
     return asf__file(c);
 }
@@ -250,16 +250,16 @@ static off64_t seek_to_unread(struct asf_cios *c, off64_t behind) {
 
 /* Sets the descriptor's offset to where the program has read, as glibc does since 2.42: other descriptors may
  * share the offset. */
-static int give_back_input(struct asf_cios *c) {
+static int restore_input_offset(struct asf_cios *c) {
     const struct asf_wide *w = c->wide_data;
     bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
     if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP) ||
-        !ASF_LIBC(fclose_gives_back))
+        !ASF_LIBC(fclose_restores_offset))
         return 0;
     off64_t at = seek_to_unread(c, c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0);
     if (asf__failed(at)) {
         asf__set_errno((int)at);
-        return at == -ESPIPE || !ASF_LIBC(fclose_tells_seek) ? 0 : EOF;
+        return at == -ESPIPE || !ASF_LIBC(fclose_reports_seek) ? 0 : EOF;
     }
     c->offset = at; /* the stream stays open if it has regions */
     c->read_ptr = c->read_end;
@@ -268,9 +268,9 @@ static int give_back_input(struct asf_cios *c) {
 
 /* The steps of closing that need an open descriptor: sets the offset of input, and writes a wide stream's
  * output. */
-static int close_window(struct asf_cios *c) {
+static int finish_windows(struct asf_cios *c) {
     asf__begin_call(c);
-    int left = give_back_input(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
+    int left = restore_input_offset(c), written = asf__ours_wide(c) ? asf__wide_close(c) : 0;
     asf__end_call(c);
     return written ? written : left;
 }
@@ -292,11 +292,11 @@ static int close_stream(struct asf_cios *c) {
      * close-on-exec does. */
     if (child > 0 && !__libc_single_threaded)
         asf__raw_syscall(SYS_fcntl, c->fd, F_SETFD, FD_CLOEXEC, 0);
-    int left = close_window(c), rc = end_stream(c);
+    int left = finish_windows(c), rc = end_stream(c);
     if (rc == ASF_HAS_REGIONS)
         return EOF;
     rc = rc ? rc : left;
-    asf__drop_line(c);
+    asf__free_line(c);
     free_or_reset(c);
     if (child <= 0 || !ASF_LIBC(fclose_waits) ||
         (rc == EOF && errno == EBADF)) /* as glibc: no wait without the descriptor */
@@ -307,7 +307,7 @@ static int close_stream(struct asf_cios *c) {
 
 EXPORT int fclose(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return asf__made_here(c) ? close_stream(c) : asf__other_close(c);
+    return asf__is_own_object(c) ? close_stream(c) : asf__other_close(c);
 }
 
 /* --- freopen -------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static int reopen_descriptor(int fd, const char *path, const struct mode *m) {
         path = self;
     }
     int new = open_path(path, m);
-    if (new >= 0 && !goes_to_end(new, m)) {
+    if (new >= 0 && !seek_to_end_for_append(new, m)) {
         asf__close(new);
         return -errno;
     }
@@ -347,7 +347,7 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
     if (path && c->flags2 & ASF_LINES_AT_FIRST) /* libc does not test the new file for a terminal */
         buffering |= ASF_LINE_BUF;
     asf__flush_stream(c);
-    give_back_input(c);
+    restore_input_offset(c);
     if (asf__ours_wide(c))
         asf__wide_close(c);
     asf__report(c);
@@ -361,11 +361,11 @@ static int reopen_file(struct asf_cios *c, const char *path, const struct mode *
         new = closed; /* glibc reports the later error */
     asf__cios_set_up(c, &asf__as_libc, new < 0 ? -1 : new, new < 0 ? O_RDWR : m->flags);
     c->flags |= buffering;
-    asf__look_as_libc(c);
+    asf__set_libc_buffering(c);
     return new;
 }
 
-static FILE *refuse_everything(struct asf_cios *c) {
+static FILE *refuse_all_calls(struct asf_cios *c) {
     c->flags |= ASF_NO_READS | ASF_NO_WRITES;
     return NULL;
 }
@@ -373,25 +373,25 @@ static FILE *refuse_everything(struct asf_cios *c) {
 static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
     struct mode m;
     bool valid = parse_fopen_mode(mode, &m, false);
-    const bool anew = ASF_LIBC(freopen_anew);
+    const bool anew = ASF_LIBC(freopen_forgets_mode);
     if (!anew)
         m.flags2 |= c->flags2 & (ASF_NOT_CANCELLED | ASF_CLOSE_ON_EXEC);
     int fd = reopen_file(c, path, &m, valid);
     c->flags2 |= m.flags2;
     if (fd < 0) {
         errno = -fd;
-        return refuse_everything(c);
+        return refuse_all_calls(c);
     }
     if (m.charset && !asf__named_conversion(c, m.charset)) {
         asf__close(fd);
         c->fd = -1;
-        return refuse_everything(c);
+        return refuse_all_calls(c);
     }
     if (!anew) { /* the stream loses its orientation and character set */
         c->vtable = asf__vtable;
         c->orientation = 0;
     }
-    set_modes(c, &m);
+    set_appending(c, &m);
     if (path)
         asf__set_name(c, path);
     c->flags2 |= ASF_REOPENED;
@@ -400,7 +400,7 @@ static FILE *reopen(struct asf_cios *c, const char *path, const char *mode) {
 
 EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (!asf__made_here(c))
+    if (!asf__is_own_object(c))
         return asf__other_reopen(path, mode, c);
     asf__begin_call(c);
     FILE *r = NULL;

@@ -44,21 +44,21 @@ static bool parse_popen_mode(const char *text, struct pipe_mode *m) {
 }
 
 /* POSIX: the child must not have the descriptors of earlier popen calls. */
-struct closing {
+struct child_actions {
     posix_spawn_file_actions_t actions;
     int standard; /* 0 or 1: the child's end of the new pipe, not to be closed */
     int error;    /* an errno value, or 0 */
 };
 
-static bool close_earlier(struct asf_cios *c, void *arg) {
-    struct closing *k = arg;
+static bool close_earlier_pipe(struct asf_cios *c, void *arg) {
+    struct child_actions *k = arg;
     if (c->child > 0 && c->fd >= 0 && c->fd != k->standard)
         k->error = posix_spawn_file_actions_addclose(&k->actions, c->fd); /* EBADF: above the limit */
     return k->error == 0;
 }
 
 static int spawn(const char *command, int theirs, int standard, char **environment, pid_t *child) {
-    struct closing k = {.standard = standard};
+    struct child_actions k = {.standard = standard};
     char *const with_operand[] = {"sh", "-c", "--", (char *)command, NULL};
     char *const without[] = {"sh", "-c", (char *)command, NULL};
     char *const *argv = ASF_LIBC(popen_operand) ? with_operand : without;
@@ -66,7 +66,7 @@ static int spawn(const char *command, int theirs, int standard, char **environme
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
     k.error = posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
     if (k.error == 0)
-        asf__each(close_earlier, &k);
+        asf__each(close_earlier_pipe, &k);
     if (k.error == 0)
         k.error = posix_spawn(child, _PATH_BSHELL, &k.actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&k.actions);

@@ -47,13 +47,13 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
 /* Whether the stream has unread input, and a flush of all streams (or the exit) sets the descriptor's offset
  * back over it. */
 ASF_RACY static bool has_input(const struct asf_cios *c, bool exits) {
-    if (exits ? !ASF_LIBC(exit_sets_back) : !ASF_LIBC(flush_all_input))
+    if (exits ? !ASF_LIBC(exit_restores_offset) : !ASF_LIBC(flush_all_input))
         return false;
     bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
     return unread && c->fd >= 0;
 }
 
-static void flush_one(struct asf_cios *c, int *result, bool exits) {
+static void flush_input_and_output(struct asf_cios *c, int *result, bool exits) {
     if (has_input(c, exits)) {
         if (asf__flush_stream(c) != 0)
             *result = EOF;
@@ -69,27 +69,27 @@ static void flush_one(struct asf_cios *c, int *result, bool exits) {
         asf__error(c, rc);
 }
 
-static bool flush_locked(struct asf_cios *c, void *result) {
+static bool lock_and_flush(struct asf_cios *c, void *result) {
     if (!has_output(c) && !has_input(c, false))
         return true;
     asf__begin_call(c);
-    flush_one(c, result, false);
+    flush_input_and_output(c, result, false);
     asf__end_call(c);
     return true;
 }
 
 /* Set while fflush(NULL) calls libc's flush.  libc's flush calls asf__flush_at_exit, but our streams have
  * been flushed already, with their locks. */
-static __thread bool done_already;
+static __thread bool in_flush_all;
 
 int asf__flush_all(void) {
     int result = 0;
-    asf__each(flush_locked, &result);
+    asf__each(lock_and_flush, &result);
     asf__publish_streams(-1);
-    done_already = true;
+    in_flush_all = true;
     if (asf__other_flush_all() == EOF)
         result = EOF;
-    done_already = false;
+    in_flush_all = false;
     return result;
 }
 
@@ -106,16 +106,16 @@ ASF_RACY static bool lock_at_exit(struct asf_cios *c, bool *locked) {
 
 /* glibc flushes the standard streams itself, after all others.  One that was reopened is flushed here, in the
  * order of the list. */
-static bool is_left_to_libc(const struct asf_cios *c) {
+static bool is_flushed_by_libc(const struct asf_cios *c) {
     return asf__is_standard(c) && !(c->flags2 & ASF_REOPENED) && ASF_LIBC(flushes_standard);
 }
 
-static bool flush_anyway(struct asf_cios *c, void *result) {
+static bool flush_for_exit(struct asf_cios *c, void *result) {
     bool locked;
-    if (is_left_to_libc(c) || (!has_output(c) && !has_input(c, true)))
+    if (is_flushed_by_libc(c) || (!has_output(c) && !has_input(c, true)))
         return true;
     if (lock_at_exit(c, &locked))
-        flush_one(c, result, true);
+        flush_input_and_output(c, result, true);
     if (locked)
         asf__unlock(&c->lk);
     return true;
@@ -124,20 +124,20 @@ static bool flush_anyway(struct asf_cios *c, void *result) {
 int asf__flush_at_exit(void) {
     int result = 0;
     asf__publish_on_exit();
-    if (!done_already)
-        asf__each(flush_anyway, &result);
+    if (!in_flush_all)
+        asf__each(flush_for_exit, &result);
     return result;
 }
 
 /* Whether to make the stream unbuffered at exit, as libc does: this sets the descriptor's offset to where the
  * program has read.  libc skips streams that were never used or are unbuffered. */
-ASF_RACY static bool is_finished_here(const struct asf_cios *c) {
-    return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_left_to_libc(c) &&
+ASF_RACY static bool is_unbuffered_at_exit(const struct asf_cios *c) {
+    return c->orientation != 0 && !(c->flags & ASF_UNBUFFERED) && !is_flushed_by_libc(c) &&
            !c->ops->memory_is_the_stream; /* its pointer and size may not exist any more */
 }
 
 /* Puts the pending output, except the bytes of regions that the program has not freed. */
-ASF_RACY static void put_waiting_output(struct asf_cios *c) {
+ASF_RACY static void put_pending_output(struct asf_cios *c) {
     bool locked, kept = c->queue || (c->buffer && c->buffer->refs);
     if (!c->detached && !(kept && has_output(c)))
         return;
@@ -148,11 +148,11 @@ ASF_RACY static void put_waiting_output(struct asf_cios *c) {
         asf__unlock(&c->lk);
 }
 
-static bool finish_one(struct asf_cios *c, void *unused) {
+static bool finish_stream(struct asf_cios *c, void *unused) {
     bool locked;
     (void)unused;
-    put_waiting_output(c);
-    if (is_finished_here(c)) {
+    put_pending_output(c);
+    if (is_unbuffered_at_exit(c)) {
         if (lock_at_exit(c, &locked) && (locked || !asf__is_putting(c))) { /* its buffer may be in use */
             asf__free_backup(c);
             if (asf__ours_wide(c))
@@ -167,7 +167,7 @@ static bool finish_one(struct asf_cios *c, void *unused) {
 }
 
 void asf__finish_all(void) {
-    asf__each(finish_one, NULL);
+    asf__each(finish_stream, NULL);
 }
 
 /* --- start ------------------------------------------------------------------------ */
@@ -183,12 +183,12 @@ void asf__stdio_start(void) {
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();
     asf__bulk_start();
-    asf__look_as_libc(&asf__stdin);
-    asf__look_as_libc(&asf__stdout);
-    asf__look_as_libc(&asf__stderr);
+    asf__set_libc_buffering(&asf__stdin);
+    asf__set_libc_buffering(&asf__stdout);
+    asf__set_libc_buffering(&asf__stderr);
     asf__look_at_output(&asf__stdout);
     asf__look_at_input(&asf__stdin);
-    if (ASF_LIBC(looks_late))
+    if (ASF_LIBC(late_terminal_test))
         asf__stdout.flags2 |= ASF_LINES_AT_FIRST;
     asf__cios_link(&asf__stdin);
     asf__cios_link(&asf__stdout);
@@ -196,7 +196,7 @@ void asf__stdio_start(void) {
     asf__set_name(&asf__stdin, "stdin");
     asf__set_name(&asf__stdout, "stdout");
     asf__set_name(&asf__stderr, "stderr");
-    asf__meet_libc();
+    asf__link_sentinel();
 }
 
 __attribute__((constructor)) static void start_stdio(void) {

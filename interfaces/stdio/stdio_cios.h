@@ -22,7 +22,7 @@
 #include "lib/sys/race_detector.h"
 
 /* For functions so short that their speed depends on their offset in a cache line. */
-#define IN_ONE_LINE __attribute__((aligned(64)))
+#define CACHE_LINE_ALIGNED __attribute__((aligned(64)))
 
 /* Defines a variadic function; `call` uses the arguments after `format` as the va_list `list`, or as `ap`. */
 #define ASF_VARIADIC(name, params, call)                                                                     \
@@ -66,13 +66,14 @@ static inline int asf__error(struct asf_cios *c, int code) {
 
 /* The bits of flags2 that make a stream move its bytes as libc does. */
 enum {
-    ASF_AS_LIBC = (ASF_LIBC(puts_whole) ? ASF_PUTS_WHOLE : 0) | (ASF_LIBC(seeks_anew) ? ASF_SEEKS_ANEW : 0) |
+    ASF_AS_LIBC = (ASF_LIBC(puts_whole) ? ASF_PUTS_WHOLE : 0) |
+                  (ASF_LIBC(seek_asks_kernel) ? ASF_SEEKS_ANEW : 0) |
                   (ASF_LIBC(reads_on) ? ASF_READS_ON : 0) | (ASF_LIBC(cancels) ? 0 : ASF_NOT_CANCELLED)
 };
 
-/* asf__told: the code that a failed call reports; -ASF_NO_ERRNO if the stream refuses the direction and libc
- * sets no errno then.  flag: ASF_NO_READS or ASF_NO_WRITES, by the direction of the call. */
-static inline int asf__told(const struct asf_cios *c, int code, int flag) {
+/* asf__reported_error: the code that a failed call reports; -ASF_NO_ERRNO if the stream refuses the direction
+ * and libc sets no errno then.  flag: ASF_NO_READS or ASF_NO_WRITES, by the direction of the call. */
+static inline int asf__reported_error(const struct asf_cios *c, int code, int flag) {
     return !ASF_LIBC(refuses_aloud) && code == -EBADF && c->flags & flag ? -ASF_NO_ERRNO : code;
 }
 
@@ -85,7 +86,7 @@ ASF_RACY static inline bool asf__user_lock(const struct asf_cios *c) {
 static inline void asf__enter(struct asf_cios *c) {
     if (asf__user_lock(c))
         return;
-    if (!asf__made_here(c)) {
+    if (!asf__is_own_object(c)) {
         asf__other_lock(c);
         return;
     }
@@ -93,7 +94,7 @@ static inline void asf__enter(struct asf_cios *c) {
 }
 
 static inline void asf__leave(struct asf_cios *c) {
-    const bool ours = asf__made_here(c);
+    const bool ours = asf__is_own_object(c);
     if (ours) {
         asf__check(c);
         c->use = ASF_OUTSIDE; /* longjmp out of a call leaves it set */
@@ -106,20 +107,20 @@ static inline void asf__leave(struct asf_cios *c) {
         asf__other_unlock(c);
 }
 
-/* asf__hold: take the lock if it is biased to this thread; asf__bias_leave releases it.  The test asf__ours
- * comes first, since a FILE of libc's own has no `holder`. */
-static inline bool asf__hold(struct asf_cios *c) {
+/* asf__try_biased_lock: take the lock if it is biased to this thread; asf__bias_leave releases it.  The test
+ * asf__ours comes first, since a FILE of libc's own has no `holder`. */
+static inline bool asf__try_biased_lock(struct asf_cios *c) {
     return asf__ours(c) && !asf__counting && !asf__user_lock(c) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 
 static inline void asf__count(struct asf_cios *c) {
-    if (asf__unlikely(asf__counting) && asf__made_here(c))
+    if (asf__unlikely(asf__counting) && asf__is_own_object(c))
         c->stats.calls++;
 }
 
-/* ASF_LOCKED: a call with the stream locked; `hold` takes the lock if it is biased to this thread (asf__hold,
- * asf__wide_hold). */
+/* ASF_LOCKED: a call with the stream locked; `hold` takes the lock if it is biased to this thread
+ * (asf__try_biased_lock, asf__try_biased_wide_lock). */
 #define ASF_LOCKED(c, hold, call)                                                                            \
     (__extension__({                                                                                         \
         __typeof__(call) result_;                                                                            \
@@ -140,11 +141,11 @@ static inline void asf__count(struct asf_cios *c) {
 /* ASF_UNLOCKED: a call of an _unlocked function, for which the program holds the lock. */
 #define ASF_UNLOCKED(c, call)                                                                                \
     (__extension__({                                                                                         \
-        const enum asf_use was_ = asf__made_here(c) ? (c)->use : ASF_UNLOCKED;                               \
+        const enum asf_use was_ = asf__is_own_object(c) ? (c)->use : ASF_UNLOCKED;                           \
         if (was_ == ASF_OUTSIDE)                                                                             \
             (c)->use = ASF_UNLOCKED;                                                                         \
         __typeof__(call) result_ = call;                                                                     \
-        if (asf__made_here(c))                                                                               \
+        if (asf__is_own_object(c))                                                                           \
             (c)->use = was_;                                                                                 \
         result_;                                                                                             \
     }))
@@ -179,9 +180,9 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
  * asf__uflow: fill the window, and take and return its first byte; EOF as above. */
 int asf__underflow(struct asf_cios *c);
 int asf__uflow(struct asf_cios *c);
-/* asf__show_stdout: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
+/* asf__flush_stdout_before: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
  * terminal) or unbuffered. */
-void asf__show_stdout(struct asf_cios *reader);
+void asf__flush_stdout_before(struct asf_cios *reader);
 /* asf__put_char: put a byte for which the window has no room; EOF: flush. */
 int asf__put_char(struct asf_cios *c, int ch);
 int asf__unget(struct asf_cios *c, int ch);
@@ -197,9 +198,9 @@ bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size);
 void asf__purge(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
-/* asf__look_as_libc: give a new stream libc's buffer size.  Unless an option asks for more, the stream
+/* asf__set_libc_buffering: give a new stream libc's buffer size.  Unless an option asks for more, the stream
  * examines its descriptor's file only when libc would. */
-void asf__look_as_libc(struct asf_cios *c);
+void asf__set_libc_buffering(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
@@ -212,8 +213,8 @@ int asf__flush_all(void);
 int asf__flush_at_exit(void);
 void asf__finish_all(void);
 /* asf__is_standard: whether c is one of the three standard streams. */
-extern struct asf_cios asf__stdin ASF_STANDARD_SEEN, asf__stdout ASF_STANDARD_SEEN,
-    asf__stderr ASF_STANDARD_SEEN;
+extern struct asf_cios asf__stdin ASF_STANDARD_VISIBILITY, asf__stdout ASF_STANDARD_VISIBILITY,
+    asf__stderr ASF_STANDARD_VISIBILITY;
 static inline bool asf__is_standard(const struct asf_cios *c) {
     return c == &asf__stdin || c == &asf__stdout || c == &asf__stderr;
 }

@@ -20,13 +20,13 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         if (!c->ops->fill)
             asf__allocate(c);
         if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
-            asf__show_stdout(c);
+            asf__flush_stdout_before(c);
     }
     size_t done = asf__take(c, p, n, &error);
     if (c->flags & ASF_NO_READS && done < n)
         asf__bytes(c); /* glibc orients the stream before it refuses to read */
     if (error)
-        asf__error(c, asf__told(c, error, ASF_NO_READS));
+        asf__error(c, asf__reported_error(c, error, ASF_NO_READS));
     else if (done < n)
         c->flags |= ASF_EOF;
     return done;
@@ -41,7 +41,7 @@ size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     size_t done = asf__append(c, p, n, &error);
     if (error == 0)
         return done;
-    asf__output_error(asf__told(c, error, ASF_NO_WRITES));
+    asf__output_error(asf__reported_error(c, error, ASF_NO_WRITES));
     return done < n ? done : (size_t)EOF; /* all bytes are in the buffer: glibc returns EOF then */
 }
 
@@ -74,7 +74,7 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 /* asf__put_bytes with fwrite's result.  If a write fails but all bytes are in the buffer, fwrite of glibc
  * 2.42 and newer returns how many bytes of this call were written, at most all but one.  musl's does so after
  * every failed write.  Bytes in a buffer that is the module's own memory count as written. */
-static __attribute__((noinline)) size_t put_through(struct asf_cios *c, const void *p, size_t bytes) {
+static __attribute__((noinline)) size_t put_and_count(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);
     bool counted = done == bytes || !ASF_LIBC(fwrite_written) || c->ops->drain;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, s
         return bytes ? count : 0;
     asf__enter(c);
     asf__count(c);
-    size_t done = put_fast(c, p, bytes) ? bytes : put_through(c, p, bytes);
+    size_t done = put_fast(c, p, bytes) ? bytes : put_and_count(c, p, bytes);
     asf__leave(c);
     return items(done, bytes, size, count);
 }
@@ -131,7 +131,7 @@ static inline bool put_short(struct asf_cios *c, const void *p, size_t bytes) {
 /* In a multithreaded process the fast path needs the stream's lock biased to this thread. */
 static __attribute__((noinline)) size_t read_shared(void *p, size_t size, size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__hold(c)) {
+    if (asf__try_biased_lock(c)) {
         bool done = take_short(c, p, size * count);
         asf__bias_leave(&c->lk);
         if (done)
@@ -142,7 +142,7 @@ static __attribute__((noinline)) size_t read_shared(void *p, size_t size, size_t
 
 static __attribute__((noinline)) size_t write_shared(const void *p, size_t size, size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__hold(c)) {
+    if (asf__try_biased_lock(c)) {
         bool done = put_short(c, p, size * count);
         asf__bias_leave(&c->lk);
         if (done)
@@ -152,7 +152,7 @@ static __attribute__((noinline)) size_t write_shared(const void *p, size_t size,
 }
 
 /* fread and fwrite move short blocks without a stack frame. */
-IN_ONE_LINE EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
+CACHE_LINE_ALIGNED EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
     size_t bytes = size * count;
     if (asf__unlikely(bytes - 1 >= SHORT))
         return read_slow(p, size, count, f);
@@ -163,7 +163,7 @@ IN_ONE_LINE EXPORT size_t fread(void *p, size_t size, size_t count, FILE *f) {
     return read_slow(p, size, count, f);
 }
 
-IN_ONE_LINE EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
+CACHE_LINE_ALIGNED EXPORT size_t fwrite(const void *p, size_t size, size_t count, FILE *f) {
     size_t bytes = size * count;
     if (asf__unlikely(bytes - 1 >= SHORT))
         return write_slow(p, size, count, f);

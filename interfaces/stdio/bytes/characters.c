@@ -20,21 +20,21 @@ int asf__put_char(struct asf_cios *c, int ch) {
     if (ch == EOF)
         return flush_now(c);
     int r = asf__overflow(c, (unsigned char)ch);
-    return r < 0 ? asf__output_error(asf__told(c, r, ASF_NO_WRITES)) : r;
+    return r < 0 ? asf__output_error(asf__reported_error(c, r, ASF_NO_WRITES)) : r;
 }
 
 static __attribute__((noinline)) int get_locked(struct asf_cios *c) {
-    return ASF_LOCKED(c, asf__hold,
+    return ASF_LOCKED(c, asf__try_biased_lock,
                       asf__likely(c->read_ptr < c->read_end) ? (unsigned char)*c->read_ptr++ : asf__uflow(c));
 }
 
 static __attribute__((noinline)) int put_locked(struct asf_cios *c, int ch) {
-    return ASF_LOCKED(c, asf__hold,
+    return ASF_LOCKED(c, asf__try_biased_lock,
                       asf__likely(c->write_ptr < c->write_end) ? (unsigned char)(*c->write_ptr++ = (char)ch)
                                                                : asf__put_char(c, (unsigned char)ch));
 }
 
-IN_ONE_LINE EXPORT int getc(FILE *f) {
+CACHE_LINE_ALIGNED EXPORT int getc(FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {
         if (asf__likely(c->read_ptr < c->read_end))
@@ -58,7 +58,7 @@ static inline bool put_in_line(struct asf_cios *c, int ch) {
     return true;
 }
 
-IN_ONE_LINE EXPORT int putc(int ch, FILE *f) {
+CACHE_LINE_ALIGNED EXPORT int putc(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone()) {
         if (asf__likely(c->write_ptr < c->write_end))
@@ -85,11 +85,11 @@ static inline int put_byte_unlocked(struct asf_cios *c, int ch) {
     return ASF_UNLOCKED(c, asf__put_char(c, (unsigned char)ch));
 }
 
-IN_ONE_LINE EXPORT int getc_unlocked(FILE *f) {
+CACHE_LINE_ALIGNED EXPORT int getc_unlocked(FILE *f) {
     return get_byte_unlocked(asf__cios(f));
 }
 
-IN_ONE_LINE EXPORT int putc_unlocked(int ch, FILE *f) {
+CACHE_LINE_ALIGNED EXPORT int putc_unlocked(int ch, FILE *f) {
     return put_byte_unlocked(asf__cios(f), ch);
 }
 
@@ -118,7 +118,7 @@ int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
 /* Pushes back the byte that was just read by moving read_ptr.  Returns false if the byte differs, or if a
  * bulk stream's own buffer may begin at read_ptr (asf__is_last). */
-static inline bool back_up(struct asf_cios *c, int ch) {
+static inline bool step_back(struct asf_cios *c, int ch) {
     if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__ours(c) ||
         c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
         return false;
@@ -181,8 +181,8 @@ static __attribute__((noinline)) int unget_locked(int ch, FILE *f) {
 
 static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__hold(c)) {
-        bool done = back_up(c, ch);
+    if (asf__try_biased_lock(c)) {
+        bool done = step_back(c, ch);
         asf__bias_leave(&c->lk);
         if (done)
             return (unsigned char)ch;
@@ -190,10 +190,10 @@ static __attribute__((noinline)) int unget_shared(int ch, FILE *f) {
     return unget_locked(ch, f);
 }
 
-IN_ONE_LINE EXPORT int ungetc(int ch, FILE *f) {
+CACHE_LINE_ALIGNED EXPORT int ungetc(int ch, FILE *f) {
     if (asf__unlikely(!asf__alone()))
         return unget_shared(ch, f);
-    return asf__likely(back_up(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
+    return asf__likely(step_back(asf__cios(f), ch)) ? (unsigned char)ch : unget_locked(ch, f);
 }
 GLIBC_NAME(int _IO_ungetc(int, FILE *), ungetc)
 

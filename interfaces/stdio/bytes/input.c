@@ -15,10 +15,10 @@ static void flush_stdout_before_input(void *arg) {
     asf__leave(out);
 }
 
-void asf__show_stdout(struct asf_cios *reader) {
-    enum { LOOKED_AT = ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF };
+void asf__flush_stdout_before(struct asf_cios *reader) {
+    enum { TESTED_FLAGS = ASF_LINKED | ASF_NO_WRITES | ASF_LINE_BUF };
     struct asf_cios *out = asf__cios(stdout);
-    if (!ASF_LIBC(shows_prompts) || !out || (out->flags & LOOKED_AT) != (ASF_LINKED | ASF_LINE_BUF))
+    if (!ASF_LIBC(input_flushes_stdout) || !out || (out->flags & TESTED_FLAGS) != (ASF_LINKED | ASF_LINE_BUF))
         return;
     if (out == reader || __libc_single_threaded)
         flush_stdout_before_input(out);
@@ -41,11 +41,11 @@ int asf__underflow(struct asf_cios *c) {
     if (asf__has_ended(c))
         return EOF;
     if (c->flags & ASF_NO_READS)
-        return asf__error(c, asf__told(c, -EBADF, ASF_NO_READS));
+        return asf__error(c, asf__reported_error(c, -EBADF, ASF_NO_READS));
     if (!c->ops->fill)
         asf__allocate(c); /* makes a terminal line buffered */
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout(c);
+        asf__flush_stdout_before(c);
     ssize_t n = asf__fill(c, 1);
     if (n > 0)
         return 0;

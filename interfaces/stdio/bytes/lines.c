@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* How many bytes of the window to take: up to and including the delimiter, at most n. */
-static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
+static inline size_t length_in_window(const struct asf_cios *c, int delimiter, size_t n, bool *found) {
     size_t length = asf__avail(c) < n ? asf__avail(c) : n;
     const char *end = asf__find_byte(c->read_ptr, delimiter, length);
     *found = end != NULL;
@@ -16,7 +16,7 @@ static inline size_t span(const struct asf_cios *c, int delimiter, size_t n, boo
 }
 
 /* How many of the copied bytes are the file's: fewer if the file was truncated during the copy. */
-static inline size_t count_kept(struct asf_cios *c, size_t length, bool *found) {
+static inline size_t count_valid(struct asf_cios *c, size_t length, bool *found) {
     if (asf__likely(c->read_ptr + length <= __atomic_load_n(&c->read_end, __ATOMIC_RELAXED)))
         return length;
     c->ops->trim(c);
@@ -38,9 +38,9 @@ static size_t get_line(struct asf_cios *c, char *p, size_t n) {
     while (done < n && !found) {
         if (asf__avail(c) == 0 && asf__underflow(c) == EOF)
             break;
-        size_t length = span(c, '\n', n - done, &found);
+        size_t length = length_in_window(c, '\n', n - done, &found);
         asf__copy(p + done, c->read_ptr, length);
-        length = count_kept(c, length, &found);
+        length = count_valid(c, length, &found);
         c->read_ptr += length;
         done += length;
     }
@@ -49,7 +49,7 @@ static size_t get_line(struct asf_cios *c, char *p, size_t n) {
 
 /* As in glibc: after an error the line is lost, unless the error is EAGAIN after some bytes; a line that
  * leaves no room for the null byte is an overflow. */
-static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
+static char *read_whole_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
     int old = asf__forget_error(c);
     asf__count(c);
     size_t done = get_line(c, p, limit);
@@ -64,7 +64,7 @@ static char *take_line(struct asf_cios *c, char *p, size_t limit, size_t room) {
 
 static char *get_string(struct asf_cios *c, char *p, int n) {
     if (n > 1)
-        return take_line(c, p, (size_t)n - 1, (size_t)n);
+        return read_whole_line(c, p, (size_t)n - 1, (size_t)n);
     *p = '\0';
     return p;
 }
@@ -72,12 +72,12 @@ static char *get_string(struct asf_cios *c, char *p, int n) {
 /* The fast path: returns NULL unless the window has the whole line. */
 static inline char *get_string_fast(struct asf_cios *c, char *p, int n) {
     bool found;
-    size_t length = span(c, '\n', (size_t)n - 1, &found);
+    size_t length = length_in_window(c, '\n', (size_t)n - 1, &found);
     orient(c);
     if (!found)
         return NULL;
     asf__copy(p, c->read_ptr, length);
-    if (asf__unlikely(count_kept(c, length, &found) != length || !found))
+    if (asf__unlikely(count_valid(c, length, &found) != length || !found))
         return NULL;
     p[length] = '\0';
     c->read_ptr += length;
@@ -108,7 +108,7 @@ EXPORT char *fgets_unlocked(char *p, int n, FILE *f) {
 EXPORT char *__fgets_unlocked_chk(char *p, size_t room, int n, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (n > 0 && (size_t)n - 1 >= room)
-        return ASF_UNLOCKED(c, take_line(c, p, room, room));
+        return ASF_UNLOCKED(c, read_whole_line(c, p, room, room));
     return n == 1 ? NULL : fgets_unlocked(p, n, f); /* glibc's checked form reads nothing then */
 }
 
@@ -117,7 +117,7 @@ EXPORT char *__fgets_chk(char *p, size_t room, int n, FILE *f) {
     if (n <= 0 || (size_t)n - 1 < room)
         return n == 1 ? NULL : fgets(p, n, f);
     asf__enter(c);
-    char *r = take_line(c, p, room, room);
+    char *r = read_whole_line(c, p, room, room);
     asf__leave(c);
     return r;
 }
@@ -167,7 +167,7 @@ static bool grow_line(char **line, size_t *size, size_t needed, bool found) {
 }
 
 /* getdelim failed for its arguments or for want of memory: since glibc 2.41 it sets the error flag. */
-static ssize_t not_delimited(struct asf_cios *c) {
+static ssize_t fail_getdelim(struct asf_cios *c) {
     if (ASF_LIBC(getdelim_error))
         c->flags |= ASF_ERR;
     return -1;
@@ -180,7 +180,7 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
         return -1; /* as glibc: nothing is read while the error flag is set */
     if (!line || !size) {
         errno = EINVAL;
-        return not_delimited(c);
+        return fail_getdelim(c);
     }
     if (!*line && !ASF_LIBC(getdelim_doubles))
         *size = 0;
@@ -188,7 +188,7 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
         (!*line || *size == 0)) { /* with size 0 the pointer is ignored, as in glibc */
         char *first = malloc(120);
         if (!first)
-            return not_delimited(c);
+            return fail_getdelim(c);
         if (ASF_LIBC(getdelim_terminates))
             *first = '\0';
         *line = first;
@@ -200,15 +200,15 @@ static ssize_t get_delimited(struct asf_cios *c, char **line, size_t *size, int 
                 return -1;
             break;
         }
-        size_t length = span(c, delimiter, SIZE_MAX, &found);
+        size_t length = length_in_window(c, delimiter, SIZE_MAX, &found);
         if (length >= SSIZE_MAX - done) {
             errno = EOVERFLOW;
-            return not_delimited(c);
+            return fail_getdelim(c);
         }
         if (!grow_line(line, size, done + length + 1, found))
-            return not_delimited(c);
+            return fail_getdelim(c);
         asf__copy(*line + done, c->read_ptr, length);
-        length = count_kept(c, length, &found);
+        length = count_valid(c, length, &found);
         c->read_ptr += length;
         done += length;
     }
@@ -222,11 +222,11 @@ EXPORT ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     bool found;
     if (asf__alone() && asf__avail(c) > 0 && line && size && *line && !(c->flags & ASF_ERR)) {
-        size_t length = span(c, delimiter, *size, &found);
+        size_t length = length_in_window(c, delimiter, *size, &found);
         if (asf__likely(found && length < *size)) {
             asf__copy(*line, c->read_ptr, length);
         }
-        if (asf__likely(found && length < *size && count_kept(c, length, &found) == length && found)) {
+        if (asf__likely(found && length < *size && count_valid(c, length, &found) == length && found)) {
             (*line)[length] = '\0';
             c->read_ptr += length;
             return (ssize_t)length;

@@ -70,7 +70,7 @@ EXPORT void rewind(FILE *f) {
 }
 
 /* Whether it is a wide stream in an encoding with shift states. */
-static bool shifting(const struct asf_cios *c) {
+static bool has_shift_states(const struct asf_cios *c) {
     return asf__ours_wide(c) && asf__wide_width(c) < 0;
 }
 
@@ -82,7 +82,7 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
         return -1;
     }
     asf__set_offset_in(pos, at);
-    if (shifting(asf__cios(f)))
+    if (has_shift_states(asf__cios(f)))
         *asf__state_in(pos) = asf__cios(f)->wide.state;
     return 0;
 }
@@ -94,7 +94,7 @@ EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
     if (asf__ours(c))
         asf__free_backup(c);
     int r = seek_locked(c, asf__offset_in(pos), SEEK_SET);
-    if (r == 0 && shifting(c))
+    if (r == 0 && has_shift_states(c))
         c->wide.state = *asf__state_in((fpos_t *)(uintptr_t)pos);
     asf__leave(c);
     if (r < 0 && errno == 0)

@@ -36,7 +36,7 @@ EXPORT int fflush(FILE *f) {
     asf__enter(c);
     asf__count(c);
     int r = asf__flush_stream(c) == 0 ? 0 : EOF;
-    if (asf__made_here(c) && !asf__is_putting(c))
+    if (asf__is_own_object(c) && !asf__is_putting(c))
         asf__share_offset(c); /* the offset is set back: another descriptor may move it now */
     asf__leave(c);
     return r;
@@ -118,13 +118,13 @@ static int set_buffering(struct asf_cios *c, char *buf, int mode, size_t size) {
 
 EXPORT int setvbuf(FILE *f, char *buf, int mode, size_t size) {
     struct asf_cios *c = asf__cios(f);
-    if (!asf__made_here(c))
+    if (!asf__is_own_object(c))
         return asf__other_setvbuf(c, buf, mode, size);
     if (ASF_LIBC(keeps_bytes_for_ungetc) && buf) {
-        enum { KEPT = 8 };
-        mode = size == KEPT ? _IONBF : mode;
-        buf = size > KEPT ? buf + KEPT : NULL;
-        size -= KEPT;
+        enum { UNGETC_BYTES = 8 };
+        mode = size == UNGETC_BYTES ? _IONBF : mode;
+        buf = size > UNGETC_BYTES ? buf + UNGETC_BYTES : NULL;
+        size -= UNGETC_BYTES;
     }
     asf__enter(c);
     c->flags2 &= ~ASF_LINES_AT_FIRST;
@@ -165,8 +165,8 @@ EXPORT void clearerr_unlocked(FILE *f) {
 }
 
 /* Takes no lock: another thread may wait for input with the stream locked. */
-ASF_RACY static int ask_descriptor(struct asf_cios *c) {
-    if (asf__made_here(c)) {
+ASF_RACY static int get_descriptor(struct asf_cios *c) {
+    if (asf__is_own_object(c)) {
         asf__share_offset(c);
         asf__publish_streams(c->fd);
     }
@@ -177,7 +177,7 @@ ASF_RACY static int ask_descriptor(struct asf_cios *c) {
 }
 
 EXPORT int fileno_unlocked(FILE *f) {
-    return ask_descriptor(asf__cios(f));
+    return get_descriptor(asf__cios(f));
 }
 
 /* In a multithreaded process feof and ferror wait for another thread's call, as libc's do. */
@@ -290,7 +290,7 @@ EXPORT int __fsetlocking(FILE *f, int type) {
 /* Takes the lock in the form that libc's code knows: the program may call libc's own code with it locked. */
 EXPORT void flockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (!asf__made_here(c)) {
+    if (!asf__is_own_object(c)) {
         asf__other_lock(c);
         return;
     }
@@ -301,7 +301,7 @@ EXPORT void flockfile(FILE *f) {
 
 EXPORT void funlockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__made_here(c))
+    if (asf__is_own_object(c))
         asf__unlock(&c->lk);
     else
         asf__other_unlock(c);
@@ -309,7 +309,7 @@ EXPORT void funlockfile(FILE *f) {
 
 EXPORT int ftrylockfile(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__made_here(c))
+    if (asf__is_own_object(c))
         return asf__trylock(&c->lk) ? 0 : EBUSY;
     return asf__other_trylock(c);
 }

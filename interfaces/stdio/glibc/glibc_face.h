@@ -46,7 +46,7 @@ static inline bool asf__ours(const struct asf_cios *c) {
 }
 
 /* This flag never changes, though others in the same word do. */
-ASF_RACY static inline bool asf__made_here(const struct asf_cios *c) {
+ASF_RACY static inline bool asf__is_own_object(const struct asf_cios *c) {
     return asf__likely(c->flags2 & ASF_OURS);
 }
 
@@ -68,9 +68,9 @@ static inline int asf__other_trylock(struct asf_cios *c) {
     return _IO_ftrylockfile(asf__file(c));
 }
 
-/* asf__show_lock: remove the lock's bias, before a glibc function locks the stream. */
-static inline void asf__show_lock(struct asf_cios *c) {
-    if (asf__made_here(c))
+/* asf__remove_bias: remove the lock's bias, before a glibc function locks the stream. */
+static inline void asf__remove_bias(struct asf_cios *c) {
+    if (asf__is_own_object(c))
         asf__unbias(&c->lk);
 }
 
@@ -125,7 +125,7 @@ static inline off64_t asf__other_seek(struct asf_cios *c, off64_t offset, int wh
 
 static inline off64_t asf__other_tell(struct asf_cios *c) {
 #ifndef ASF_STATIC
-    if (!asf__made_here(c))
+    if (!asf__is_own_object(c))
         return ASF_NEXT(ftello)(asf__file(c));
 #endif
     return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
@@ -153,8 +153,8 @@ static inline FILE *asf__other_reopen(const char *path, const char *mode, struct
 #endif
 }
 
-/* asf__drop_line: glibc has no fgetln. */
-static inline void asf__drop_line(struct asf_cios *c) {
+/* asf__free_line: glibc has no fgetln. */
+static inline void asf__free_line(struct asf_cios *c) {
     (void)c;
 }
 
@@ -189,15 +189,15 @@ static inline bool asf__scan_flag(int flag) {
 /* --- the standard streams ------------------------------------------------------------------ */
 
 /* They replace glibc's own objects, under its names. */
-#define ASF_STANDARD_SEEN EXPORT
-#define asf__stdin        _IO_2_1_stdin_
-#define asf__stdout       _IO_2_1_stdout_
-#define asf__stderr       _IO_2_1_stderr_
+#define ASF_STANDARD_VISIBILITY EXPORT
+#define asf__stdin              _IO_2_1_stdin_
+#define asf__stdout             _IO_2_1_stdout_
+#define asf__stderr             _IO_2_1_stderr_
 
 #define asf__face_table      (&asf__jumps)
 #define asf__wide_face_table (&asf__wide_jumps)
 
-void asf__meet_libc(void);
+void asf__link_sentinel(void);
 
 /* The members that glibc's code reads. */
 #define ASF_STANDARD_FACE(object, next_one, before)                                                          \

@@ -51,7 +51,7 @@ extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
 extern int __vasprintf_chk(char **, int, const char *, va_list);
 
 int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap) {
-    asf__show_lock(c);
+    asf__remove_bias(c);
     return fortify > 0 ? ASF_NEXT(__vfprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
                        : ASF_NEXT(vfprintf)(asf__file(c), format, asf__list(ap));
 }

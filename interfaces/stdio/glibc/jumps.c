@@ -27,7 +27,7 @@ static int jump_pbackfail(struct asf_cios *c, int ch) {
 
 /* Short writes have a fast path: libc's formatter pads by 16 bytes a call. */
 static size_t jump_xsputn(struct asf_cios *c, const void *p, size_t n) {
-    asf__claim(c);
+    asf__remove_foreign_bias(c);
     if (n - 1 < 64 && n < asf__room(c) && c->orientation < 0 && asf__likely(!asf__counting)) {
         asf__copy_short(c->write_ptr, p, n);
         c->write_ptr += n;

@@ -42,7 +42,7 @@ static inline const struct asf_jumps *asf__jump(const struct asf_cios *c) {
 
 /* libc's own code has locked the stream, without regard to the lock's bias.  If the lock is biased to another
  * thread, remove the bias. */
-static inline void asf__claim(struct asf_cios *c) {
+static inline void asf__remove_foreign_bias(struct asf_cios *c) {
     if (asf__unlikely(c->lk.holder && c->lk.holder != asf__self()))
         asf__unbias(&c->lk);
 }
@@ -52,7 +52,7 @@ static inline void asf__claim(struct asf_cios *c) {
 #define ASF_JUMP(c, call)                                                                                    \
     (__extension__({                                                                                         \
         __typeof__(call) made_;                                                                              \
-        asf__claim(c);                                                                                       \
+        asf__remove_foreign_bias(c);                                                                         \
         asf__count(c);                                                                                       \
         asf__tell_acquired(&(c)->lk);                                                                        \
         made_ = ASF_UNLOCKED(c, call);                                                                       \

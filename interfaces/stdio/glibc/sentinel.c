@@ -10,20 +10,20 @@
 
 extern void _IO_link_in(struct asf_cios *);
 
-static int flush_every(struct asf_cios *unused, int ch) {
+static int sentinel_overflow(struct asf_cios *unused, int ch) {
     (void)unused;
     (void)ch;
     return asf__flush_at_exit();
 }
 
-static struct asf_cios *finish_every(struct asf_cios *c, char *p, ssize_t n) {
+static struct asf_cios *sentinel_setbuf(struct asf_cios *c, char *p, ssize_t n) {
     (void)p;
     (void)n;
     asf__finish_all();
     return c;
 }
 
-static const struct asf_jumps sentinel_jumps = {.overflow = flush_every, .setbuf = finish_every};
+static const struct asf_jumps sentinel_jumps = {.overflow = sentinel_overflow, .setbuf = sentinel_setbuf};
 
 /* The sentinel always has a byte of output, so that libc calls its table when it flushes all streams.  It is
  * glibc's part of a FILE, and no CIOS. */
@@ -46,7 +46,7 @@ static struct {
     .vtable = &sentinel_jumps,
 };
 
-void asf__meet_libc(void) {
+void asf__link_sentinel(void) {
     _IO_link_in(asf__cios(&sentinel.file));
 }
 

@@ -13,7 +13,7 @@ EXPORT FILE *const stdin = (FILE *)&asf__stdin;
 EXPORT FILE *const stdout = (FILE *)&asf__stdout;
 EXPORT FILE *const stderr = (FILE *)&asf__stderr;
 
-void asf__meet_libc(void) {}
+void asf__link_sentinel(void) {}
 
 static void flush_at_exit(void) {
     asf__flush_at_exit();

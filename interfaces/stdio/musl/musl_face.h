@@ -58,7 +58,7 @@ static inline bool asf__ours(const struct asf_cios *c) {
     return true;
 }
 
-static inline bool asf__made_here(const struct asf_cios *c) {
+static inline bool asf__is_own_object(const struct asf_cios *c) {
     (void)c;
     return true;
 }
@@ -104,8 +104,8 @@ ASF_NO_OTHER(void, asf__wide_free_backup, C)
 #undef N
 #undef I
 
-/* asf__drop_line: free the line that fgetln returned. */
-static inline void asf__drop_line(struct asf_cios *c) {
+/* asf__free_line: free the line that fgetln returned. */
+static inline void asf__free_line(struct asf_cios *c) {
     free(c->freeres_buf);
     c->freeres_buf = NULL;
 }
@@ -147,9 +147,9 @@ static inline bool asf__scan_flag(int flag) {
 /* The objects of musl's libc.a refer to the standard streams by these names.  In a shared library the names
  * are hidden: each copy of the library in a process has its own streams. */
 #ifdef ASF_STATIC
-#define ASF_STANDARD_SEEN EXPORT
+#define ASF_STANDARD_VISIBILITY EXPORT
 #else
-#define ASF_STANDARD_SEEN
+#define ASF_STANDARD_VISIBILITY
 #endif
 #define asf__stdin  __stdin_FILE
 #define asf__stdout __stdout_FILE
@@ -163,7 +163,7 @@ extern const char asf__face[1];
 #define asf__face_table      ((const void *)asf__face)
 #define asf__wide_face_table NULL
 
-void asf__meet_libc(void);
+void asf__link_sentinel(void);
 
 /* asf__wide_to_bytes: to_bytes of struct asf_hooks. */
 static inline int asf__wide_to_bytes(struct asf_cios *c) {
@@ -185,9 +185,9 @@ struct asf_bridge {
     struct asf_cios *c;
     int fd;
     FILE *file;
-    size_t width;               /* MB_CUR_MAX when the FILE was opened, since a FILE keeps its encoding */
-    const char *from;           /* where the bytes taken last begin in the window */
-    unsigned char before[8], n; /* the last bytes taken before these, and how many */
+    size_t width;                   /* MB_CUR_MAX when the FILE was opened, since a FILE keeps its encoding */
+    const char *window_start;       /* where the bytes taken last begin in the window */
+    unsigned char last_bytes[8], n; /* the last bytes taken before these, and how many */
     char buffer[ASF_KEPT_FOR_UNGETC + BUFSIZ];
 };
 struct asf_bridge *asf__bridge_open(struct asf_cios *c, size_t room);

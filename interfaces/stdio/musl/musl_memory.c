@@ -10,21 +10,21 @@ struct growing {
     void **location;
     size_t *size;
     char *memory;
-    size_t at, length, room; /* in elements, of which the last is a null */
-    size_t element;          /* sizeof(char) or sizeof(wchar_t) */
+    size_t at, length, capacity; /* in elements, of which the last is a null */
+    size_t element;              /* sizeof(char) or sizeof(wchar_t) */
     mbstate_t state;
 };
 
 static bool grow(struct growing *g, size_t room) {
-    if (room <= g->room)
+    if (room <= g->capacity)
         return true;
-    size_t more = 2 * g->room + 1 > room ? 2 * g->room + 1 : room;
+    size_t more = 2 * g->capacity + 1 > room ? 2 * g->capacity + 1 : room;
     char *memory = realloc(g->memory, more * g->element);
     if (!memory)
         return false;
-    memset(memory + g->room * g->element, 0, (more - g->room) * g->element);
+    memset(memory + g->capacity * g->element, 0, (more - g->capacity) * g->element);
     *g->location = g->memory = memory;
-    g->room = more;
+    g->capacity = more;
     return true;
 }
 
@@ -36,7 +36,8 @@ static ssize_t put_in_growing(void *cookie, const char *bytes, size_t n) {
     if (g->element == 1)
         memcpy(g->memory + g->at, bytes, n);
     else
-        made = mbsnrtowcs((wchar_t *)(void *)g->memory + g->at, &bytes, n, g->room - g->at - 1, &g->state);
+        made =
+            mbsnrtowcs((wchar_t *)(void *)g->memory + g->at, &bytes, n, g->capacity - g->at - 1, &g->state);
     if (made == (size_t)-1)
         return -1;
     g->at += made;

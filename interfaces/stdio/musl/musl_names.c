@@ -103,7 +103,7 @@ EXPORT int __fclose_ca(FILE *f) {
 
 #else
 
-static void complain(const char *format, va_list ap, const char *end) {
+static void write_warning(const char *format, va_list ap, const char *end) {
     extern char *__progname;
     fprintf(stderr, "%s: ", __progname);
     if (format)
@@ -112,12 +112,12 @@ static void complain(const char *format, va_list ap, const char *end) {
 }
 
 EXPORT void vwarn(const char *format, va_list ap) {
-    complain(format, ap, format ? ": " : "");
+    write_warning(format, ap, format ? ": " : "");
     perror(NULL);
 }
 
 EXPORT void vwarnx(const char *format, va_list ap) {
-    complain(format, ap, "\n");
+    write_warning(format, ap, "\n");
 }
 
 EXPORT void verr(int status, const char *format, va_list ap) {

@@ -50,13 +50,13 @@ static int orient(struct asf_cios *c, int mode) {
 
 EXPORT int fwide(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, asf__hold, orient(c, mode));
+    return ASF_LOCKED(c, asf__try_biased_lock, orient(c, mode));
 }
 
 /* --- input ------------------------------------------------------------------------------- */
 
 /* Reads byte by byte a character that is only partly in the window. */
-static __attribute__((noinline)) wint_t take_by_bytes(struct asf_cios *c) {
+static __attribute__((noinline)) wint_t read_by_bytes(struct asf_cios *c) {
     mbstate_t state = {0};
     wchar_t wc;
     for (bool first = true;; first = false) {
@@ -80,7 +80,7 @@ static __attribute__((noinline)) wint_t take_by_bytes(struct asf_cios *c) {
     }
 }
 
-static inline wint_t take_wide(struct asf_cios *c) {
+static inline wint_t read_wide(struct asf_cios *c) {
     if (asf__avail(c) > 0 && (signed char)*c->read_ptr >= 0)
         return (unsigned char)*c->read_ptr++;
     if (asf__avail(c) > 0) {
@@ -91,7 +91,7 @@ static inline wint_t take_wide(struct asf_cios *c) {
             return (wint_t)wc;
         }
     }
-    return take_by_bytes(c);
+    return read_by_bytes(c);
 }
 
 EXPORT wint_t fgetwc(FILE *f) {
@@ -99,12 +99,12 @@ EXPORT wint_t fgetwc(FILE *f) {
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && asf__avail(c) > 0 &&
         (signed char)*c->read_ptr >= 0)
         return (unsigned char)*c->read_ptr++;
-    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, take_wide(c)));
+    return ASF_LOCKED(c, asf__try_biased_lock, AS_WIDE(c, read_wide(c)));
 }
 
 EXPORT wint_t fgetwc_unlocked(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_UNLOCKED(c, AS_WIDE(c, take_wide(c)));
+    return ASF_UNLOCKED(c, AS_WIDE(c, read_wide(c)));
 }
 
 EXPORT wint_t getwchar(void) {
@@ -118,10 +118,10 @@ EXPORT wint_t getwchar_unlocked(void) {
 wint_t getwc(FILE *) ALIAS(fgetwc);
 wint_t getwc_unlocked(FILE *) ALIAS(fgetwc_unlocked);
 
-static wchar_t *take_text(struct asf_cios *c, wchar_t *text, int n) {
+static wchar_t *read_wide_line(struct asf_cios *c, wchar_t *text, int n) {
     wchar_t *p = text;
     wint_t wc = 0;
-    while (n-- > 1 && wc != L'\n' && (wc = take_wide(c)) != WEOF)
+    while (n-- > 1 && wc != L'\n' && (wc = read_wide(c)) != WEOF)
         *p++ = (wchar_t)wc;
     *p = L'\0';
     return c->flags & ASF_ERR || p == text ? NULL : text;
@@ -131,14 +131,14 @@ EXPORT wchar_t *fgetws(wchar_t *restrict text, int n, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
     if (n == 0)
         return text;
-    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, take_text(c, text, n)));
+    return ASF_LOCKED(c, asf__try_biased_lock, AS_WIDE(c, read_wide_line(c, text, n)));
 }
 
 EXPORT wchar_t *fgetws_unlocked(wchar_t *restrict text, int n, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
     if (n == 0)
         return text;
-    return ASF_UNLOCKED(c, AS_WIDE(c, take_text(c, text, n)));
+    return ASF_UNLOCKED(c, AS_WIDE(c, read_wide_line(c, text, n)));
 }
 
 static wint_t push_back(struct asf_cios *c, wint_t wc) {
@@ -155,7 +155,7 @@ static wint_t push_back(struct asf_cios *c, wint_t wc) {
 
 EXPORT wint_t ungetwc(wint_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, push_back(c, wc)));
+    return ASF_LOCKED(c, asf__try_biased_lock, AS_WIDE(c, push_back(c, wc)));
 }
 
 /* --- output --------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ EXPORT wint_t fputwc(wchar_t wc, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     if (asf__alone() && c->flags2 & ASF_WIDE_CHARACTERS && (unsigned)wc < 0x80 && c->write_ptr < c->write_end)
         return (wint_t)(*c->write_ptr++ = (char)wc);
-    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, put_wide(c, wc)));
+    return ASF_LOCKED(c, asf__try_biased_lock, AS_WIDE(c, put_wide(c, wc)));
 }
 
 EXPORT wint_t fputwc_unlocked(wchar_t wc, FILE *f) {
@@ -210,7 +210,7 @@ static int put_text(struct asf_cios *c, const wchar_t *text) {
 
 EXPORT int fputws(const wchar_t *restrict text, FILE *restrict f) {
     struct asf_cios *c = asf__cios(f);
-    return ASF_LOCKED(c, asf__hold, AS_WIDE(c, put_text(c, text)));
+    return ASF_LOCKED(c, asf__try_biased_lock, AS_WIDE(c, put_text(c, text)));
 }
 
 EXPORT int fputws_unlocked(const wchar_t *restrict text, FILE *restrict f) {
@@ -255,7 +255,7 @@ static __attribute__((noinline)) int print_by_libc(struct asf_cios *c, const wch
 static int print_wide(struct asf_cios *c, const wchar_t *format, asf__arguments ap) {
     struct wide_output w;
     if (c->flags & ASF_NO_WRITES)
-        return asf__error(c, asf__told(c, -EBADF, ASF_NO_WRITES));
+        return asf__error(c, asf__reported_error(c, -EBADF, ASF_NO_WRITES));
     w.o = (struct asf__wide_output){.p = w.text, .end = w.text + 256, .begin = w.text, .full = put_full};
     w.c = c;
     struct asf__place first = asf__place_in(ap);

@@ -28,7 +28,7 @@ struct stream_output {
     char *array; /* the memory for text that is not made in the window */
 };
 
-bool asf__begins_anew(const struct asf__output *o) {
+bool asf__must_repeat_call(const struct asf__output *o) {
     return o->before == 0 && ASF_LIBC(printf_failing);
 }
 
@@ -50,7 +50,7 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
     s.o.full = put_past_window;
     s.o.counts = fortify <= 0;
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
-    if (asf__unlikely(left && asf__begins_anew(&s.o))) {
+    if (asf__unlikely(left && asf__must_repeat_call(&s.o))) {
         asf__go_to(ap, first);
         return asf__libc_print(c, fortify, format, ap);
     }
@@ -72,7 +72,7 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&s->o, format, ap);
     size_t n = asf__made(&s->o);
-    if (left && (asf__begins_anew(&s->o) || (s->o.before == 0 && s->c->flags & ASF_UNBUFFERED))) {
+    if (left && (asf__must_repeat_call(&s->o) || (s->o.before == 0 && s->c->flags & ASF_UNBUFFERED))) {
         asf__go_to(ap, first); /* so that all of the text is put at once */
         return asf__libc_print(s->c, fortify, format, ap);
     }
@@ -105,14 +105,14 @@ static __attribute__((noinline)) int print_unbuffered(struct asf_cios *c, int fo
 }
 
 /* Printing to line-buffered streams.  Text that fits into the buffer is put up to its last newline, whatever
- * chunks it comes in; so it is collected in an array of LINES bytes first.  libc puts a larger chunk as a
- * whole. */
-enum { LINES = 1024 };
+ * chunks it comes in; so it is collected in an array of LINE_ARRAY_SIZE bytes first.  libc puts a larger
+ * chunk as a whole. */
+enum { LINE_ARRAY_SIZE = 1024 };
 
 static char *end_in_line(const struct asf_cios *c, char *array) {
     bool putting = c->flags & ASF_PUTTING && c->buf_end > c->write_ptr;
     size_t room = putting ? (size_t)(c->buf_end - c->write_ptr) : 0;
-    return array + (room < LINES ? room : LINES);
+    return array + (room < LINE_ARRAY_SIZE ? room : LINE_ARRAY_SIZE);
 }
 
 static bool put_lines(struct asf__output *o, const char *text, size_t n) {
@@ -132,7 +132,7 @@ static bool put_lines(struct asf__output *o, const char *text, size_t n) {
 
 static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify, const char *format,
                                                  asf__arguments ap) {
-    char array[LINES];
+    char array[LINE_ARRAY_SIZE];
     struct stream_output s = {.o = {.end = end_in_line(c, array), .full = put_lines}, c, array};
     return print_in_array(&s, fortify, format, ap);
 }
@@ -140,27 +140,27 @@ static __attribute__((noinline)) int print_lines(struct asf_cios *c, int fortify
 /* --- output divided as in newer libcs --------------------------------------------------- */
 
 /* Newer libcs fill the window up to its last byte; the next byte is put by itself, which empties the
- * buffer.  While there is no room, text is made in an array of PIECE bytes. */
-enum { PIECE = 128 };
+ * buffer.  While there is no room, text is made in an array of ARRAY_SIZE bytes. */
+enum { ARRAY_SIZE = 128 };
 
-static bool in_array(const struct stream_output *s) {
-    return s->o.end == s->array + PIECE;
+static bool uses_array(const struct stream_output *s) {
+    return s->o.end == s->array + ARRAY_SIZE;
 }
 
-static void choose_place(struct stream_output *s) {
+static void choose_memory(struct stream_output *s) {
     size_t room = asf__room(s->c);
     s->o.p = room ? s->c->write_ptr : s->array;
-    s->o.end = s->o.p + (room ? room : PIECE);
+    s->o.end = s->o.p + (room ? room : ARRAY_SIZE);
 }
 
-static bool put_place(struct stream_output *s) {
-    if (in_array(s))
+static bool put_memory(struct stream_output *s) {
+    if (uses_array(s))
         return put_array(&s->o);
     s->c->write_ptr = s->o.p;
     return true;
 }
 
-static bool put_pieces(struct asf__output *o, const char *text, size_t n) {
+static bool put_filling_window(struct asf__output *o, const char *text, size_t n) {
     struct stream_output *s = (struct stream_output *)o;
     for (size_t part;; text += part, n -= part) {
         part = asf__left(o) < n ? asf__left(o) : n;
@@ -168,73 +168,74 @@ static bool put_pieces(struct asf__output *o, const char *text, size_t n) {
         o->p += part;
         if (part == n)
             return true;
-        bool array = in_array(s), put = put_place(s);
+        bool array = uses_array(s), put = put_memory(s);
         if (!array)
             put = asf__put_char(s->c, (unsigned char)text[part++]) != EOF;
-        choose_place(s);
+        choose_memory(s);
         if (!put)
             return false;
     }
 }
 
-static __attribute__((noinline)) int print_in_pieces(struct asf_cios *c, struct asf__format_begun begun,
-                                                     struct asf__place first, int fortify, const char *format,
-                                                     asf__arguments ap) {
-    char array[PIECE];
-    struct stream_output s = {.o.full = put_pieces, .o.counts = fortify <= 0, .c = c, .array = array};
-    choose_place(&s);
+static __attribute__((noinline)) int print_filling_window(struct asf_cios *c, struct asf__format_begun begun,
+                                                          struct asf__place first, int fortify,
+                                                          const char *format, asf__arguments ap) {
+    char array[ARRAY_SIZE];
+    struct stream_output s = {.o.full = put_filling_window, .o.counts = fortify <= 0, .c = c, .array = array};
+    choose_memory(&s);
     s.o.begin = s.o.p;
     if (begun.p)
         s.o.p = begun.p;
     const char *left = asf__format_on(&s.o, begun.f, format, ap, first);
-    if (asf__unlikely(left && asf__begins_anew(&s.o))) {
+    if (asf__unlikely(left && asf__must_repeat_call(&s.o))) {
         asf__go_to(ap, first);
         return asf__libc_print(c, fortify, format, ap);
     }
     size_t n = asf__made(&s.o);
-    if (!s.o.failed && !put_place(&s))
+    if (!s.o.failed && !put_memory(&s))
         return -1;
     return asf__sum(s.o.failed, n, left ? asf__libc_print(c, fortify, left, ap) : 0);
 }
 
 /* --- the call ------------------------------------------------------------------------- */
 
-/* Formats into the window as much of the format as the plain formatter knows, if the window has LEAST bytes
- * of room.  In the result `p` is the end of the text, or NULL if nothing was formatted; `f` is the rest of
- * the format. */
+/* Formats into the window as much of the format as the plain formatter knows, if the window has MIN_ROOM
+ * bytes of room.  In the result `p` is the end of the text, or NULL if nothing was formatted; `f` is the rest
+ * of the format. */
 static inline __attribute__((always_inline)) struct asf__format_begun
 begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap) {
-    enum { LEAST = 128 };
+    enum { MIN_ROOM = 128 };
     size_t room = asf__room(c);
-    if (asf__unlikely(room - LEAST > INT_MAX - LEAST || !asf__format_begins(format)))
+    if (asf__unlikely(room - MIN_ROOM > INT_MAX - MIN_ROOM || !asf__format_begins(format)))
         return (struct asf__format_begun){NULL, format};
     return asf__format_plain(c->write_ptr, c->write_ptr + room, format, ap);
 }
 
-static int print_anywhere(struct asf_cios *c, struct asf__format_begun begun, struct asf__place first,
-                          int fortify, const char *format, asf__arguments ap) {
+static int print_by_buffering(struct asf_cios *c, struct asf__format_begun begun, struct asf__place first,
+                              int fortify, const char *format, asf__arguments ap) {
     if (!begun.p) {
         if (!asf__bytes(c))
             return -1;
         if (c->flags & ASF_NO_WRITES)
-            return asf__error(c, asf__told(c, -EBADF, ASF_NO_WRITES));
+            return asf__error(c, asf__reported_error(c, -EBADF, ASF_NO_WRITES));
         if (c->flags & ASF_UNBUFFERED)
             return print_unbuffered(c, fortify, format, ap);
-        if (c->flags & ASF_LINE_BUF && !ASF_LIBC(printf_pieces))
+        if (c->flags & ASF_LINE_BUF && !ASF_LIBC(printf_fills_buffer))
             return print_lines(c, fortify, format, ap);
     }
-    return ASF_LIBC(printf_pieces) ? print_in_pieces(c, begun, first, fortify, format, ap)
-                                   : print_in_window(c, begun, first, fortify, format, ap);
+    return ASF_LIBC(printf_fills_buffer) ? print_filling_window(c, begun, first, fortify, format, ap)
+                                         : print_in_window(c, begun, first, fortify, format, ap);
 }
 
-static __attribute__((noinline)) int print_on(struct asf_cios *c, bool locked, struct asf__format_begun begun,
-                                              struct asf__place first, int fortify, const char *format,
-                                              asf__arguments ap) {
+static __attribute__((noinline)) int print_stream_rest(struct asf_cios *c, bool locked,
+                                                       struct asf__format_begun begun,
+                                                       struct asf__place first, int fortify,
+                                                       const char *format, asf__arguments ap) {
     if (!locked) {
         asf__enter(c);
         asf__count(c);
     }
-    int n = print_anywhere(c, begun, first, fortify, format, ap);
+    int n = print_by_buffering(c, begun, first, fortify, format, ap);
     if (!locked)
         asf__leave(c);
     return n;
@@ -253,7 +254,7 @@ static int print_stream(struct asf_cios *c, const char *format, asf__arguments a
         n = (int)(begun.p - c->write_ptr);
         c->write_ptr = begun.p;
     } else {
-        n = print_on(c, locked, begun, first, fortify, format, ap);
+        n = print_stream_rest(c, locked, begun, first, fortify, format, ap);
     }
     if (locked)
         asf__leave(c);

@@ -22,9 +22,9 @@ int asf__sum(bool failed, size_t n, int more);
  * whenever the array is full.  So all puts but the last have the same size. */
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *));
 
-/* asf__begins_anew: whether libc must repeat the whole call, not only format the part that the formatter
+/* asf__must_repeat_call: whether libc must repeat the whole call, not only format the part that the formatter
  * left.  When a call fails, newer libcs discard the text made since the buffer was last full. */
-bool asf__begins_anew(const struct asf__output *o);
+bool asf__must_repeat_call(const struct asf__output *o);
 
 /* asf__print_allocated: vasprintf.
  * asf__print_bytes: write n bytes to a descriptor; false, with errno, when that fails. */

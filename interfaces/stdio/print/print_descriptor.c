@@ -58,7 +58,7 @@ static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) 
     struct asf__place first = asf__place_in(ap);
     const char *left = asf__format(&d.o, format, ap);
     size_t n = asf__made(&d.o);
-    if (left && asf__begins_anew(&d.o)) {
+    if (left && asf__must_repeat_call(&d.o)) {
         asf__go_to(ap, first);
         return asf__libc_print_fd(fd, fortify, format, ap);
     }

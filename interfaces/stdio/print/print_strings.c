@@ -19,8 +19,8 @@
 #define UNLIMITED ((size_t)-2)
 
 /* libc formats the rest after the first n bytes; if these do not fit, libc only counts its own bytes. */
-static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, int fortify, bool all,
-                                                const char *left, asf__arguments ap) {
+static __attribute__((noinline)) int print_rest_by_libc(char *p, size_t room, size_t n, int fortify, bool all,
+                                                        const char *left, asf__arguments ap) {
     char none[1];
     if (n <= room)
         return asf__libc_print_text(p + n, room - n, fortify, all, left, ap);
@@ -28,9 +28,9 @@ static __attribute__((noinline)) int print_left(char *p, size_t room, size_t n, 
     return asf__libc_print_text(none, 0, fortify, all, left, ap);
 }
 
-static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__format_begun begun,
-                                              struct asf__place first, int fortify, const char *format,
-                                              asf__arguments ap) {
+static __attribute__((noinline)) int print_text_rest(char *p, size_t room, struct asf__format_begun begun,
+                                                     struct asf__place first, int fortify, const char *format,
+                                                     asf__arguments ap) {
     size_t reach = ~(size_t)p; /* up to the end of the address space */
     struct asf__output o = {
         .p = begun.p, .end = (char *)((size_t)p + (room < reach ? room : reach)), .begin = p};
@@ -39,18 +39,19 @@ static __attribute__((noinline)) int print_on(char *p, size_t room, struct asf__
     size_t n = asf__made(&o);
     int more = 0;
     if (asf__unlikely(left))
-        more = print_left(p, room, n, fortify, left == format, left, ap);
+        more = print_rest_by_libc(p, room, n, fortify, left == format, left, ap);
     else
         p[n < room ? n : room] = '\0';
     return asf__sum(o.failed, n, more);
 }
 
-typedef int print_on_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
-                              int fortify, const char *format, asf__arguments ap);
+typedef int print_rest_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
+                                int fortify, const char *format, asf__arguments ap);
 
 /* Formats the plain beginning of the format; `on` formats the rest. */
-static inline __attribute__((always_inline)) int
-print_here(char *p, size_t room, int fortify, const char *format, asf__arguments ap, print_on_function *on) {
+static inline __attribute__((always_inline)) int print_plain_first(char *p, size_t room, int fortify,
+                                                                   const char *format, asf__arguments ap,
+                                                                   print_rest_function *on) {
     struct asf__place first = asf__place_in(ap);
     struct asf__format_begun begun = {p, format};
     if (asf__format_begins(format))
@@ -62,7 +63,7 @@ print_here(char *p, size_t room, int fortify, const char *format, asf__arguments
 }
 
 static int print_unlimited(char *p, size_t room, int fortify, const char *format, asf__arguments ap) {
-    return print_here(p, room, fortify, format, ap, print_on);
+    return print_plain_first(p, room, fortify, format, ap, print_text_rest);
 }
 
 static inline int print_bounded(char *s, size_t n, int fortify, const char *format, asf__arguments ap) {
@@ -72,15 +73,15 @@ static inline int print_bounded(char *s, size_t n, int fortify, const char *form
         n = 1;
     }
     s[0] = '\0'; /* as in glibc: if s is an argument, too, it is empty */
-    return print_here(s, n - 1, fortify, format, ap, print_on);
+    return print_plain_first(s, n - 1, fortify, format, ap, print_text_rest);
 }
 
 /* Ends the process if the text is longer than the room.  After another error libc makes the call again,
  * since it may find the text too long before it meets the error. */
-static __attribute__((noinline)) int print_on_checked(char *p, size_t room, struct asf__format_begun begun,
-                                                      struct asf__place first, int fortify,
-                                                      const char *format, asf__arguments ap) {
-    int before = errno, made = print_on(p, room, begun, first, fortify, format, ap);
+static __attribute__((noinline)) int print_checked_rest(char *p, size_t room, struct asf__format_begun begun,
+                                                        struct asf__place first, int fortify,
+                                                        const char *format, asf__arguments ap) {
+    int before = errno, made = print_text_rest(p, room, begun, first, fortify, format, ap);
     if (made >= 0 && (size_t)made > room)
         __chk_fail();
     if (made >= 0 || room >= UNLIMITED)
@@ -94,7 +95,7 @@ static int print_checked(char *s, size_t n, int fortify, const char *format, asf
     if (n == 0)
         __chk_fail();
     s[0] = '\0';
-    return print_here(s, n > SSIZE_MAX ? UNLIMITED : n - 1, fortify, format, ap, print_on_checked);
+    return print_plain_first(s, n > SSIZE_MAX ? UNLIMITED : n - 1, fortify, format, ap, print_checked_rest);
 }
 
 /* asprintf's memory: at first an array, into which most texts fit, then from malloc. */
@@ -127,7 +128,8 @@ static bool grow_array(struct asf__output *o, const char *text, size_t n) {
 }
 
 /* Appends the text that libc makes of the rest of the format. */
-static bool append_left(struct allocated_output *a, int fortify, const char *left, asf__arguments ap) {
+static bool append_rest_by_libc(struct allocated_output *a, int fortify, const char *left,
+                                asf__arguments ap) {
     char *text;
     int n = asf__libc_print_allocated(&text, fortify, left, ap);
     if (n < 0)
@@ -151,7 +153,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
         asf__go_to(ap, first);
         return asf__libc_print_allocated(result, fortify, format, ap);
     }
-    bool whole = !left || append_left(&a, fortify, left, ap);
+    bool whole = !left || append_rest_by_libc(&a, fortify, left, ap);
     int n = asf__sum(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;
     if (!p) {

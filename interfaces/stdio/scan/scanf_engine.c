@@ -12,15 +12,15 @@
 /* --- the input -------------------------------------------------------------- */
 
 /* How many bytes beyond those already read strnlen searches for the end of a string. */
-enum { FIRST_LOOK = 64, FURTHER_LOOK = 1024 };
+enum { FIRST_SEARCH = 64, NEXT_SEARCH = 1024 };
 
 /* Whether the window is that of the large buffer; not bytes that were pushed back. */
 static inline bool has_large_window(const struct asf_cios *c) {
     return asf__unlikely(c->bulk.own != NULL) && !(c->flags & ASF_IN_BACKUP);
 }
 
-/* In a bulk stream's window the engine stops where libc's buffer would end.  more_of_stream then notes that
- * libc has filled its buffer again.
+/* In a bulk stream's window the engine stops where libc's buffer would end.  refill_from_stream then notes
+ * that libc has filled its buffer again.
  */
 static void find_window(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
@@ -29,77 +29,77 @@ static void find_window(struct asf_scan *s) {
     s->limit = has_large_window(c) ? asf__own_end(c) : NULL;
 }
 
-static int more_of_stream(struct asf_scan *s) {
+static int refill_from_stream(struct asf_scan *s) {
     struct asf_cios *c = s->stream;
     c->read_ptr = (char *)s->at;
-    if (s->alone)
+    if (s->single_threaded)
         asf__enter(c);
     int ch = asf__uflow(c);
     if (ch != EOF && has_large_window(c))
         asf__look_at(c);
-    if (s->alone)
+    if (s->single_threaded)
         asf__leave(c);
     find_window(s);
     s->counted = s->at;
-    s->now.consumed += ch != EOF;
+    s->progress.consumed += ch != EOF;
     return ch;
 }
 
-static int more_of_string(struct asf_scan *s) {
-    size_t n = s->part ? 0 : strnlen(s->string_end, FURTHER_LOOK);
+static int refill_from_string(struct asf_scan *s) {
+    size_t n = s->part ? 0 : strnlen(s->string_end, NEXT_SEARCH);
     s->string_end += n;
     s->counted = s->at;
     if (n == 0)
         return EOF;
-    s->now.consumed++;
+    s->progress.consumed++;
     s->counted++;
     return *s->at++;
 }
 
-int asf__scan_more(struct asf_scan *s) {
-    if (s->now.last == EOF) {
-        errno = s->now.end_errno;
+int asf__scan_refill(struct asf_scan *s) {
+    if (s->progress.last == EOF) {
+        errno = s->progress.end_errno;
         return EOF;
     }
-    s->now.consumed += (size_t)(s->at - s->counted);
-    s->now.last = s->stream ? more_of_stream(s) : more_of_string(s);
-    if (s->now.last == EOF)
-        s->now.end_errno = errno;
-    return s->now.last;
+    s->progress.consumed += (size_t)(s->at - s->counted);
+    s->progress.last = s->stream ? refill_from_stream(s) : refill_from_string(s);
+    if (s->progress.last == EOF)
+        s->progress.end_errno = errno;
+    return s->progress.last;
 }
 
 /* --- white space and text ----------------------------------------------------- */
 
 /* Skips white space beyond the window.  glibc restores errno afterwards, unless a signal ended the read.
  * Returns false when reading was so interrupted, or the text was too short. */
-static __attribute__((noinline)) bool skip_further(struct asf_scan *s) {
+static __attribute__((noinline)) bool skip_space_past_window(struct asf_scan *s) {
     const bool restores = ASF_LIBC(scan_clears_errno);
     int saved = errno;
     if (restores)
         errno = 0;
     do {
-        if ((s->now.last == EOF || asf__scan_next(s) == EOF) && restores && errno == EINTR)
+        if ((s->progress.last == EOF || asf__scan_next(s) == EOF) && restores && errno == EINTR)
             return false;
-    } while (s->now.last != EOF && asf__scan_is_space(s->now.last));
+    } while (s->progress.last != EOF && asf__scan_is_space(s->progress.last));
     if (restores)
         errno = saved;
     asf__scan_unget(s);
-    return !asf__scan_cut(s);
+    return !asf__scan_is_truncated(s);
 }
 
 /* Skips white space before a conversion.  Returns false when reading was interrupted, or the text was too
  * short. */
 static inline bool skip_space(struct asf_scan *s) {
     const unsigned char *p = s->at;
-    s->now.skip = false;
+    s->progress.skip = false;
     while (p < asf__scan_end(s) && asf__scan_is_space(*p))
         p++;
     s->at = p;
-    return p < asf__scan_end(s) || skip_further(s);
+    return p < asf__scan_end(s) || skip_space_past_window(s);
 }
 
 /* Skips white space that ends the format. */
-static void skip_last(struct asf_scan *s) {
+static void skip_trailing_space(struct asf_scan *s) {
     int ch;
     const unsigned char *p = s->at;
     while (p < asf__scan_end(s) && asf__scan_is_space(*p))
@@ -113,11 +113,11 @@ static void skip_last(struct asf_scan *s) {
 
 static enum asf_scan_result match_character(struct asf_scan *s, int wanted) {
     int ch = asf__scan_next(s);
-    while (s->now.skip && ch != EOF && asf__scan_is_space(ch))
+    while (s->progress.skip && ch != EOF && asf__scan_is_space(ch))
         ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
-    s->now.skip = false;
+    s->progress.skip = false;
     if (ch == wanted)
         return ASF_SCANNED;
     asf__scan_unget(s);
@@ -128,14 +128,14 @@ static __attribute__((noinline)) enum asf_scan_result match_text(struct asf_scan
                                                                  const struct asf_directive *d) {
     for (const unsigned char *p = d->text; p < d->text_end; p++) {
         if (asf__scan_is_space(*p)) {
-            s->now.skip = true;
+            s->progress.skip = true;
             continue;
         }
-        while (s->now.skip && s->at < asf__scan_end(s) && asf__scan_is_space(*s->at))
+        while (s->progress.skip && s->at < asf__scan_end(s) && asf__scan_is_space(*s->at))
             s->at++;
         if (asf__likely(s->at < asf__scan_end(s) && *s->at == *p)) {
             s->at++;
-            s->now.skip = false;
+            s->progress.skip = false;
             continue;
         }
         enum asf_scan_result r = match_character(s, *p);
@@ -172,20 +172,20 @@ void *asf__scan_argument_at(struct asf_scan *s, int position) {
 }
 
 static enum asf_scan_result count_consumed(struct asf_scan *s, const struct asf_directive *d) {
-    if (!(d->is.flags & ASF_SCAN_SUPPRESS))
+    if (!(d->item.flags & ASF_SCAN_SUPPRESS))
         asf__scan_store(s, d, asf__scan_consumed(s));
     return ASF_SCANNED;
 }
 
 /* The fast path: a plain %d, and a number that ends in the window. */
-static inline enum asf_scan_result integer(struct asf_scan *s, const struct asf_directive *d) {
-    enum { MOST = 18 };
+static inline enum asf_scan_result scan_short_integer(struct asf_scan *s, const struct asf_directive *d) {
+    enum { MAX_DIGITS = 18 };
     const unsigned char *p = s->at, *end = asf__scan_end(s);
-    if (d->is.base != 10 || d->width > 0 || p >= end)
+    if (d->item.base != 10 || d->width > 0 || p >= end)
         return asf__scan_integer(s, d);
     bool negative = *p == '-';
     p += negative | (*p == '+');
-    const unsigned char *first = p, *most = end - p > MOST ? p + MOST : end;
+    const unsigned char *first = p, *most = end - p > MAX_DIGITS ? p + MAX_DIGITS : end;
     uint64_t value = 0;
     for (; p < most && (unsigned)(*p - '0') < 10; p++)
         value = value * 10 + (uint64_t)(*p - '0');
@@ -215,10 +215,10 @@ static inline void copy_word(char *to, const unsigned char *from, size_t n) {
 }
 
 /* The fast path of %s: stores a word of fewer than 16 bytes if the window has 16 bytes. */
-static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_directive *d) {
-    enum { UNUSUAL = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
+static inline enum asf_scan_result scan_short_word(struct asf_scan *s, const struct asf_directive *d) {
+    enum { SLOW_FLAGS = ASF_SCAN_SUPPRESS | ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU };
     const unsigned char *p = s->at;
-    if (d->is.flags & UNUSUAL || asf__scan_end(s) - p < 16)
+    if (d->item.flags & SLOW_FLAGS || asf__scan_end(s) - p < 16)
         return asf__scan_string(s, d);
     size_t n = asf__scan_space_in(p);
     if (n == 0 || n >= 16 || n > (size_t)d->width) /* a width of -1 means no limit */
@@ -229,23 +229,23 @@ static inline enum asf_scan_result string(struct asf_scan *s, const struct asf_d
     copy_word(to, p, n);
     to[n] = '\0';
     s->at = p + n;
-    s->now.done++;
+    s->progress.done++;
     return ASF_SCANNED;
 }
 
 static inline __attribute__((always_inline)) enum asf_scan_result
 convert_directive(struct asf_scan *s, const struct asf_directive *d) {
-    if ((s->now.skip || d->is.flags & ASF_SCAN_SKIPS) && !skip_space(s))
+    if ((s->progress.skip || d->item.flags & ASF_SCAN_SKIPS) && !skip_space(s))
         return ASF_INPUT_END;
-    switch ((enum asf_directive_kind)d->is.kind) {
+    switch ((enum asf_directive_kind)d->item.kind) {
     case ASF_SCAN_INTEGER:
-        return integer(s, d);
+        return scan_short_integer(s, d);
     case ASF_SCAN_FLOAT:
         return asf__scan_float(s, d);
     case ASF_SCAN_CHARS:
         return asf__scan_chars(s, d);
     case ASF_SCAN_STRING:
-        return string(s, d);
+        return scan_short_word(s, d);
     case ASF_SCAN_SET:
         return asf__scan_set(s, d);
     case ASF_SCAN_WIDE_CHARS:
@@ -266,15 +266,15 @@ convert_directive(struct asf_scan *s, const struct asf_directive *d) {
 static inline __attribute__((always_inline)) enum asf_scan_result
 run_directives(struct asf_scan *s, const struct asf_directive *d, const struct asf_directive *end) {
     for (; d < end; d++) {
-        enum asf_scan_result r = d->is.kind == ASF_SCAN_TEXT    ? match_text(s, d)
-                                 : d->is.kind == ASF_SCAN_BYTES ? match_bytes(s, d)
-                                 : d->is.kind == ASF_SCAN_STOP  ? ASF_MISMATCH
-                                                                : convert_directive(s, d);
+        enum asf_scan_result r = d->item.kind == ASF_SCAN_TEXT    ? match_text(s, d)
+                                 : d->item.kind == ASF_SCAN_BYTES ? match_bytes(s, d)
+                                 : d->item.kind == ASF_SCAN_STOP  ? ASF_MISMATCH
+                                                                  : convert_directive(s, d);
         if (r != ASF_SCANNED)
             return r;
     }
-    if (s->now.skip)
-        skip_last(s);
+    if (s->progress.skip)
+        skip_trailing_space(s);
     return ASF_SCANNED;
 }
 
@@ -286,23 +286,23 @@ static __attribute__((noinline)) void free_text(char **owner) {
 }
 
 /* Returns glibc's result after a directive failed, and frees the memory of "%ms" that glibc frees. */
-static __attribute__((noinline)) int conclude(struct asf_scan *s, enum asf_scan_result r) {
-    bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->now.done == 0);
-    for (int i = 0; none && i < s->now.allocated; i++)
+static __attribute__((noinline)) int failure_result(struct asf_scan *s, enum asf_scan_result r) {
+    bool none = r == ASF_NO_MEMORY || (r == ASF_INPUT_END && s->progress.done == 0);
+    for (int i = 0; none && i < s->progress.allocated; i++)
         free_text(s->allocations[i]);
-    if (!none && s->now.open)
-        free_text(s->now.open);
-    return none ? EOF : s->now.done;
+    if (!none && s->progress.open)
+        free_text(s->progress.open);
+    return none ? EOF : s->progress.done;
 }
 
 /* --- the format ------------------------------------------------------------------- */
 
 /* Whether some directives name their arguments and others do not. */
-static __attribute__((noinline)) bool mixed(const struct asf_directive *list,
-                                            const struct asf_directive *end) {
+static __attribute__((noinline)) bool mixes_positions(const struct asf_directive *list,
+                                                      const struct asf_directive *end) {
     bool by_position = false, in_order = false;
     for (const struct asf_directive *d = list; d < end; d++) {
-        bool takes = d->is.kind > ASF_SCAN_BYTES && !(d->is.flags & ASF_SCAN_SUPPRESS);
+        bool takes = d->item.kind > ASF_SCAN_BYTES && !(d->item.flags & ASF_SCAN_SUPPRESS);
         by_position |= takes && d->position > 0;
         in_order |= takes && d->position == 0;
     }
@@ -324,7 +324,7 @@ static inline const struct asf_directive *parse_format(const char *format, enum 
         if (*p != '%') {
             p = asf__parse_text(p, &state, d);
         } else if (asf__scan_letters[p[1]].flags & ASF_SCAN_PLAIN) {
-            d->is = asf__scan_letters[p[1]];
+            d->item = asf__scan_letters[p[1]];
             p += 2;
         } else {
             p = asf__parse_conversion(p + 1, dialect, d);
@@ -333,7 +333,7 @@ static inline const struct asf_directive *parse_format(const char *format, enum 
         if (!p)
             return NULL;
     }
-    return asf__unlikely(positions) && mixed(list, d) ? NULL : d;
+    return asf__unlikely(positions) && mixes_positions(list, d) ? NULL : d;
 }
 
 /* --- calls -------------------------------------------------------------------------- */
@@ -342,16 +342,16 @@ static inline const struct asf_directive *parse_format(const char *format, enum 
 static inline int run_call(struct asf_scan *s, const struct asf_directive *list,
                            const struct asf_directive *end) {
     s->counted = s->at;
-    s->now = (__typeof__(s->now)){.skip = false};
+    s->progress = (__typeof__(s->progress)){.skip = false};
     enum asf_scan_result r = run_directives(s, list, end);
-    return asf__likely(r == ASF_SCANNED) ? s->now.done : conclude(s, r);
+    return asf__likely(r == ASF_SCANNED) ? s->progress.done : failure_result(s, r);
 }
 
 static inline int scan_window(struct asf_cios *c, bool alone, const struct asf_directive *list,
                               const struct asf_directive *end, va_list *ap) {
     struct asf_scan s;
     s.stream = c;
-    s.alone = alone;
+    s.single_threaded = alone;
     s.part = false;
     find_window(&s);
     s.arguments = ap;
@@ -386,7 +386,7 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
     s.stream = NULL;
     s.part = false;
     s.at = (const unsigned char *)text;
-    s.string_end = (char *)text + strnlen(text, FIRST_LOOK);
+    s.string_end = (char *)text + strnlen(text, FIRST_SEARCH);
     s.end = &s.string_end;
     s.arguments = ap;
     return run_call(&s, list, end);
@@ -394,7 +394,7 @@ int asf__scan_text(const char *text, enum asf_dialect dialect, const char *forma
 
 static bool allocates(const struct asf_directive *list, const struct asf_directive *end) {
     for (const struct asf_directive *d = list; d < end; d++)
-        if (d->is.kind > ASF_SCAN_BYTES && d->is.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
+        if (d->item.kind > ASF_SCAN_BYTES && d->item.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
             return true;
     return false;
 }
@@ -404,7 +404,7 @@ int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const c
     struct asf_directive list[ASF_DIRECTIVES];
     const struct asf_directive *end = parse_format(format, dialect, list);
     if (!end || allocates(list, end))
-        return ASF_SCAN_ELSEWHERE;
+        return ASF_SCAN_BY_LIBC;
     int saved = errno;
     struct asf_scan s;
     s.stream = NULL;
@@ -415,9 +415,9 @@ int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const c
     s.arguments = ap;
     int done = run_call(&s, list, end);
     *taken = (size_t)(s.at - (const unsigned char *)text);
-    if (!asf__scan_cut(&s))
+    if (!asf__scan_is_truncated(&s))
         return done;
     errno = saved;
-    return ASF_SCAN_ELSEWHERE;
+    return ASF_SCAN_BY_LIBC;
 }
 #endif

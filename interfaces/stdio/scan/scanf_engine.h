@@ -69,7 +69,7 @@ struct asf_directive {
     const unsigned char *text, *text_end; /* the text to match; for a set: the text in the brackets */
     int width;                            /* -1: none */
     int position;                         /* its argument's number, from 1; 0: the next argument */
-    struct asf_item is;
+    struct asf_item item;
 };
 
 enum { ASF_DIRECTIVES = 64 };
@@ -91,10 +91,10 @@ struct asf_scan {
     char *const *end;        /* the window's end, which moves back when a mapped file is truncated */
     struct asf_cios *stream; /* NULL: a string */
     char *limit;             /* for a bulk stream: where libc's block, and so the window, ends */
-    bool alone;              /* the process has one thread, so the call takes no lock */
+    bool single_threaded;    /* the process has one thread, so the call takes no lock */
     bool part;               /* the string may continue after string_end */
     char *string_end;
-    const unsigned char *counted; /* `now.consumed` counts the bytes before it */
+    const unsigned char *counted; /* `progress.consumed` counts the bytes before it */
     struct {
         size_t consumed;
         char **open;   /* memory that the present directive has allocated */
@@ -103,7 +103,7 @@ struct asf_scan {
         int done;      /* assignments */
         int allocated;
         bool skip; /* white space in the format waits to be matched */
-    } now;
+    } progress;
     va_list *arguments; /* directives with a position do not advance it */
     char **allocations[ASF_DIRECTIVES];
 };
@@ -112,17 +112,19 @@ struct asf_scan {
 enum asf_scan_result { ASF_SCANNED, ASF_MISMATCH, ASF_INPUT_END, ASF_NO_MEMORY };
 
 /* Whether the text of asf__scan_part was too short. */
-static inline bool asf__scan_cut(const struct asf_scan *s) {
-    return s->now.last == EOF && s->part;
+static inline bool asf__scan_is_truncated(const struct asf_scan *s) {
+    return s->progress.last == EOF && s->part;
 }
 
-/* asf__scan_unless_cut: r, or ASF_INPUT_END if the text was too short: the directive then stores nothing. */
-static inline enum asf_scan_result asf__scan_unless_cut(const struct asf_scan *s, enum asf_scan_result r) {
-    return r == ASF_SCANNED && asf__scan_cut(s) ? ASF_INPUT_END : r;
+/* asf__scan_unless_truncated: r, or ASF_INPUT_END if the text was too short: the directive then stores
+ * nothing. */
+static inline enum asf_scan_result asf__scan_unless_truncated(const struct asf_scan *s,
+                                                              enum asf_scan_result r) {
+    return r == ASF_SCANNED && asf__scan_is_truncated(s) ? ASF_INPUT_END : r;
 }
 
-/* asf__scan_more: asf__scan_next with an empty window. */
-int asf__scan_more(struct asf_scan *s);
+/* asf__scan_refill: asf__scan_next with an empty window. */
+int asf__scan_refill(struct asf_scan *s);
 
 static inline const unsigned char *asf__scan_end(const struct asf_scan *s) {
     return (const unsigned char *)__atomic_load_n(s->end, __ATOMIC_RELAXED);
@@ -130,13 +132,13 @@ static inline const unsigned char *asf__scan_end(const struct asf_scan *s) {
 
 static inline int asf__scan_next(struct asf_scan *s) {
     if (asf__likely(s->at < asf__scan_end(s)))
-        return s->now.last = *s->at++;
-    return asf__scan_more(s);
+        return s->progress.last = *s->at++;
+    return asf__scan_refill(s);
 }
 
 /* Gives back the byte read last, which is before `at` in the same window. */
 static inline void asf__scan_unget(struct asf_scan *s) {
-    if (s->now.last != EOF)
+    if (s->progress.last != EOF)
         s->at--;
 }
 
@@ -145,9 +147,9 @@ static inline void asf__scan_unget(struct asf_scan *s) {
 static inline bool asf__scan_ended(struct asf_scan *s) {
     if (s->stream || *s->string_end != '\0')
         return false;
-    if (s->now.last != EOF) {
-        s->now.last = EOF;
-        s->now.end_errno = errno;
+    if (s->progress.last != EOF) {
+        s->progress.last = EOF;
+        s->progress.end_errno = errno;
     }
     return true;
 }
@@ -159,9 +161,9 @@ static inline bool asf__scan_is_space(int ch) {
     return isspace(ch) != 0;
 }
 
-/* asf__scan_space_in: the index of the first white space among 16 bytes; 16: none; ASF_SCAN_ASK: a byte
+/* asf__scan_space_in: the index of the first white space among 16 bytes; 16: none; ASF_SCAN_NOT_ASCII: a byte
  * beyond ASCII comes first, and the locale decides whether it is white space. */
-enum { ASF_SCAN_ASK = 17 };
+enum { ASF_SCAN_NOT_ASCII = 17 };
 static inline unsigned asf__scan_space_in(const unsigned char *p) {
     typedef unsigned char bytes __attribute__((vector_size(16), aligned(1), may_alias));
     typedef unsigned char vector __attribute__((vector_size(16)));
@@ -169,7 +171,7 @@ static inline unsigned asf__scan_space_in(const unsigned char *p) {
     vector space = (vector)(v == ' ') | (vector)((vector)(v - '\t') < 5);
     unsigned beyond = asf__high_bits(v);
     unsigned at = (unsigned)__builtin_ctz(asf__high_bits(space) | beyond | 0x10000);
-    return asf__unlikely(beyond >> at & 1) ? ASF_SCAN_ASK : at;
+    return asf__unlikely(beyond >> at & 1) ? ASF_SCAN_NOT_ASCII : at;
 }
 
 void *asf__scan_argument_at(struct asf_scan *s, int position);
@@ -184,26 +186,26 @@ static inline __attribute__((always_inline)) void *asf__scan_argument(struct asf
 /* asf__scan_store: store `value` in the size that the directive's length modifier gives. */
 static inline void asf__scan_store(struct asf_scan *s, const struct asf_directive *d, uint64_t value) {
     void *to = asf__scan_argument(s, d);
-    if (d->is.flags & ASF_SCAN_LONG)
+    if (d->item.flags & ASF_SCAN_LONG)
         *(uint64_t *)to = value;
-    else if (d->is.flags & ASF_SCAN_SHORT)
+    else if (d->item.flags & ASF_SCAN_SHORT)
         *(uint16_t *)to = (uint16_t)value;
-    else if (d->is.flags & ASF_SCAN_CHAR)
+    else if (d->item.flags & ASF_SCAN_CHAR)
         *(uint8_t *)to = (uint8_t)value;
     else
         *(uint32_t *)to = (uint32_t)value;
 }
 
 static inline void asf__scan_assign(struct asf_scan *s, const struct asf_directive *d, uint64_t value) {
-    if (d->is.flags & ASF_SCAN_SUPPRESS)
+    if (d->item.flags & ASF_SCAN_SUPPRESS)
         return;
     asf__scan_store(s, d, value);
-    s->now.done++;
+    s->progress.done++;
 }
 
 /* asf__scan_consumed: the bytes that the call has consumed. */
 static inline size_t asf__scan_consumed(const struct asf_scan *s) {
-    return s->now.consumed + (size_t)(s->at - s->counted);
+    return s->progress.consumed + (size_t)(s->at - s->counted);
 }
 
 enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d);
@@ -241,9 +243,9 @@ static inline enum asf_scan_result asf__scan_open(struct asf_scan *s, const stru
     k->room = SIZE_MAX;
     k->owner = NULL;
     k->to = NULL;
-    if (d->is.flags & ASF_SCAN_SUPPRESS)
+    if (d->item.flags & ASF_SCAN_SUPPRESS)
         return ASF_SCANNED;
-    if (d->is.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
+    if (d->item.flags & (ASF_SCAN_MALLOC | ASF_SCAN_MALLOC_GNU))
         return asf__scan_allocate(s, d, k);
     k->to = asf__scan_argument(s, d);
     return k->to ? ASF_SCANNED : ASF_MISMATCH;
@@ -272,9 +274,9 @@ int asf__libc_scan(struct asf_cios *c, enum asf_dialect dialect, const char *for
 int asf__libc_scan_text(const char *text, enum asf_dialect dialect, const char *format, va_list *ap);
 
 /* asf__scan_part: the call on n bytes of text that may continue after them; text[n] is not a null.
- * *taken: how many bytes were consumed.  returns  ASF_SCAN_ELSEWHERE if the text is too short or the engine
+ * *taken: how many bytes were consumed.  returns  ASF_SCAN_BY_LIBC if the text is too short or the engine
  * refuses the format: libc must make the whole call, and stores the same values again. */
-enum { ASF_SCAN_ELSEWHERE = EOF - 1 };
+enum { ASF_SCAN_BY_LIBC = EOF - 1 };
 int asf__scan_part(const char *text, size_t n, enum asf_dialect dialect, const char *format, va_list *ap,
                    size_t *taken);
 

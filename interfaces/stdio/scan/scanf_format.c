@@ -28,12 +28,12 @@ static text read_int(text p, int *n) {
 /* As in glibc, a multibyte character is matched byte by byte, and white space before it is not skipped.
  * Returns NULL if the bytes are no character: libc then makes the call. */
 text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
-    d->is.kind = ASF_SCAN_TEXT;
+    d->item.kind = ASF_SCAN_TEXT;
     d->text = p;
     if (*p >= 0x80) {
         int saved = errno, n = (int)mbrlen((const char *)p, strlen((const char *)p), state);
         errno = saved;
-        d->is.kind = ASF_SCAN_BYTES;
+        d->item.kind = ASF_SCAN_BYTES;
         return d->text_end = n > 0 ? p + n : NULL;
     }
     while (*p && *p != '%' && *p < 0x80)
@@ -45,7 +45,7 @@ text asf__parse_text(text p, mbstate_t *state, struct asf_directive *d) {
 static text parse_flags(text p, struct asf_directive *d) {
     for (;; p++) {
         if (*p == '*')
-            d->is.flags |= ASF_SCAN_SUPPRESS;
+            d->item.flags |= ASF_SCAN_SUPPRESS;
         else if (*p != '\'' && *p != 'I')
             return p;
         else if (!asf__scan_flag(*p))
@@ -77,28 +77,28 @@ static text parse_width(text p, struct asf_directive *d) {
 static text parse_length(text p, enum asf_dialect dialect, struct asf_directive *d) {
     switch (*p) {
     case 'h':
-        d->is.flags |= p[1] == 'h' ? ASF_SCAN_CHAR : ASF_SCAN_SHORT;
+        d->item.flags |= p[1] == 'h' ? ASF_SCAN_CHAR : ASF_SCAN_SHORT;
         return p + (p[1] == 'h' ? 2 : 1);
     case 'l':
-        d->is.flags |= p[1] == 'l' ? ASF_SCAN_LONG | ASF_SCAN_LONGER : ASF_SCAN_LONG;
+        d->item.flags |= p[1] == 'l' ? ASF_SCAN_LONG | ASF_SCAN_LONGER : ASF_SCAN_LONG;
         return p + (p[1] == 'l' ? 2 : 1);
     case 'q':
     case 'L':
-        d->is.flags |= ASF_SCAN_LONG | ASF_SCAN_LONGER;
+        d->item.flags |= ASF_SCAN_LONG | ASF_SCAN_LONGER;
         return p + 1;
     case 'j':
     case 'z':
     case 't':
-        d->is.flags |= ASF_SCAN_LONG;
+        d->item.flags |= ASF_SCAN_LONG;
         return p + 1;
     case 'm':
-        d->is.flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
+        d->item.flags |= p[1] == 'l' ? ASF_SCAN_MALLOC | ASF_SCAN_LONG : ASF_SCAN_MALLOC;
         return p + (p[1] == 'l' ? 2 : 1);
     case 'a':
         if (dialect != ASF_SCAN_GNU || !ASF_LIBC(scan_allocates_by_a) ||
             (p[1] != 's' && p[1] != 'S' && p[1] != '['))
             return p;
-        d->is.flags |= ASF_SCAN_MALLOC_GNU;
+        d->item.flags |= ASF_SCAN_MALLOC_GNU;
         return p + 1;
     case 'w': /* C23's: left to libc, whose version may know it */
         return NULL;
@@ -133,9 +133,9 @@ const struct asf_item asf__scan_letters[UCHAR_MAX + 1] = {
 };
 
 /* Returns false if the decimal point has more than one byte: libc then makes the call. */
-static bool take_decimal_point(struct asf_directive *d) {
+static bool set_decimal_point(struct asf_directive *d) {
     const char *point = nl_langinfo(RADIXCHAR);
-    d->is.base = (unsigned char)*point;
+    d->item.base = (unsigned char)*point;
     return point[0] != '\0' && point[1] == '\0';
 }
 
@@ -143,26 +143,26 @@ static bool take_decimal_point(struct asf_directive *d) {
 static void allow_binary(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     if (dialect != ASF_SCAN_C23 && (letter == 'i' || !ASF_LIBC(scan_binary)))
         return;
-    d->is.flags |= ASF_SCAN_BINARY;
+    d->item.flags |= ASF_SCAN_BINARY;
     if (letter == 'b') {
-        d->is.kind = ASF_SCAN_INTEGER;
-        d->is.base = 2;
+        d->item.kind = ASF_SCAN_INTEGER;
+        d->item.base = 2;
     }
 }
 
 /* Takes a conversion letter.  Returns false when libc must do the whole scanf call. */
-static inline bool take_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
+static inline bool parse_letter(struct asf_directive *d, unsigned char letter, enum asf_dialect dialect) {
     struct asf_item l = asf__scan_letters[letter];
-    d->is.kind = l.kind;
-    d->is.base = l.base;
-    d->is.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
+    d->item.kind = l.kind;
+    d->item.base = l.base;
+    d->item.flags |= l.flags | (l.kind == ASF_SCAN_UNKNOWN ? ASF_SCAN_SKIPS : 0);
     if (letter == 'b' || letter == 'i')
         allow_binary(d, letter, dialect);
     if (l.kind == ASF_SCAN_FLOAT)
-        return take_decimal_point(d);
+        return set_decimal_point(d);
     bool of_text = l.kind == ASF_SCAN_CHARS || l.kind == ASF_SCAN_STRING || l.kind == ASF_SCAN_SET;
-    if (of_text && d->is.flags & ASF_SCAN_LONG)
-        d->is.kind = (unsigned char)(l.kind + ASF_SCAN_WIDE_CHARS - ASF_SCAN_CHARS);
+    if (of_text && d->item.flags & ASF_SCAN_LONG)
+        d->item.kind = (unsigned char)(l.kind + ASF_SCAN_WIDE_CHARS - ASF_SCAN_CHARS);
     return true;
 }
 
@@ -179,7 +179,7 @@ static text parse_set(text p, struct asf_directive *d) {
 }
 
 /* Whether the set has a range that ends before it begins. */
-static bool has_odd_range(text p) {
+static bool has_reversed_range(text p) {
     p += *p == '^';
     for (p++; *p && *p != ']'; p++)
         if (*p == '-' && p[1] != ']' && p[-1] > p[1])
@@ -189,7 +189,7 @@ static bool has_odd_range(text p) {
 
 /* Whether glibc and musl read the conversion [begin, p) differently: its width is 0, it is a %% with a width
  * or a flag, or its set is odd. */
-static bool is_odd(text begin, text p) {
+static bool differs_in_musl(text begin, text p) {
     if (p[-1] == '%')
         return begin != p - 1;
     begin += *begin == '*';
@@ -197,25 +197,25 @@ static bool is_odd(text begin, text p) {
         return begin != p - 1;
     if ((p[-1] == 's' && p[-2] == 'l') || p[-1] == 'S' || p[-1] == 'C')
         return true;
-    return *begin == '0' || (p[-1] == '[' && has_odd_range(p));
+    return *begin == '0' || (p[-1] == '[' && has_reversed_range(p));
 }
 
 text asf__parse_conversion(text p, enum asf_dialect dialect, struct asf_directive *d) {
     text begin = p;
-    d->is.flags = 0;
+    d->item.flags = 0;
     p = parse_width(p, d);
     text length = p;
     if (p)
         p = parse_length(p, dialect, d);
     if (!p || !asf__knows_length((const char *)length, (const char *)p) ||
-        (d->position && !ASF_LIBC(scan_oddly)))
+        (d->position && !ASF_LIBC(scan_odd_formats)))
         return NULL;
     if (*p == '\0') {
-        d->is.kind = ASF_SCAN_STOP;
+        d->item.kind = ASF_SCAN_STOP;
         return p;
     }
     unsigned char letter = *p++;
-    if (!take_letter(d, letter, dialect) || (!ASF_LIBC(scan_oddly) && is_odd(begin, p)))
+    if (!parse_letter(d, letter, dialect) || (!ASF_LIBC(scan_odd_formats) && differs_in_musl(begin, p)))
         return NULL;
     return letter == '[' ? parse_set(p, d) : p;
 }

@@ -35,7 +35,7 @@ static inline int lower(int c) {
 }
 
 /* musl sets EINVAL if the input is not a number: no digits, or only part of a word such as "infinity". */
-static void note_no_number(void) {
+static void set_invalid_errno(void) {
     if (ASF_LIBC(scan_invalid))
         errno = EINVAL;
 }
@@ -63,16 +63,16 @@ static inline text hexadecimal_digits(text p, text limit, uint64_t *value) {
 static inline bool plain_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
     enum { DECIMAL = 18, HEXADECIMAL = 15 };
     text p = s->at, end = asf__scan_end(s), limit = width_limit(p, end, d->width);
-    bool negative = p < limit && *p == '-', hexadecimal = d->is.base == 16;
+    bool negative = p < limit && *p == '-', hexadecimal = d->item.base == 16;
     if (p < limit && (*p == '-' || *p == '+'))
         p++;
-    if (p < limit && *p == '0' && (d->is.base == 0 || d->is.base == 16)) {
+    if (p < limit && *p == '0' && (d->item.base == 0 || d->item.base == 16)) {
         if (limit - p < 2 || lower(p[1]) != 'x')
             return false;
         hexadecimal = true;
         p += 2;
     }
-    if (d->is.base != 10 && !hexadecimal && d->is.base != 0)
+    if (d->item.base != 10 && !hexadecimal && d->item.base != 0)
         return false;
     text first = p, most = limit - p > (hexadecimal ? HEXADECIMAL : DECIMAL)
                                ? p + (hexadecimal ? HEXADECIMAL : DECIMAL)
@@ -92,14 +92,14 @@ struct integer {
     uint64_t value;
 };
 
-static inline void use_width(int *width) {
+static inline void decrement_width(int *width) {
     *width -= *width > 0;
 }
 
 /* Reads the byte after a byte of the number.  glibc reads it even if the width is used up. */
-static int next_of_integer(struct asf_scan *s, struct integer *n) {
-    use_width(&n->width);
-    return n->width == 0 && !ASF_LIBC(scan_reads_behind) ? EOF : asf__scan_next(s);
+static int next_integer_byte(struct asf_scan *s, struct integer *n) {
+    decrement_width(&n->width);
+    return n->width == 0 && !ASF_LIBC(scan_reads_past_width) ? EOF : asf__scan_next(s);
 }
 
 static int read_sign(struct asf_scan *s, struct integer *n, int ch) {
@@ -107,7 +107,7 @@ static int read_sign(struct asf_scan *s, struct integer *n, int ch) {
         return ch;
     n->sign = true;
     n->negative = ch == '-';
-    return next_of_integer(s, n);
+    return next_integer_byte(s, n);
 }
 
 /* Reads a leading 0, and the x or b after it that gives the base.  Returns the byte after them. */
@@ -115,14 +115,14 @@ static int read_prefix(struct asf_scan *s, struct integer *n, bool binary, int c
     if (n->width == 0 || ch != '0')
         return ch;
     n->digits = true;
-    ch = next_of_integer(s, n);
+    ch = next_integer_byte(s, n);
     int letter = n->width == 0 ? 0 : lower(ch);
     int base = letter == 'x' ? 16 : letter == 'b' && binary ? 2 : 8;
     if (n->base == 0)
         n->base = base;
     if (base == 8 || n->base != base)
         return ch;
-    use_width(&n->width);
+    decrement_width(&n->width);
     n->prefix = true;
     n->digits = !ASF_LIBC(scan_digits);
     return n->digits || n->width != 0 ? asf__scan_next(s) : EOF;
@@ -135,14 +135,14 @@ static int read_digits(struct asf_scan *s, struct integer *n, int ch) {
         n->digits = true;
         n->too_large |= __builtin_mul_overflow(n->value, base, &n->value);
         n->too_large |= __builtin_add_overflow(n->value, digit, &n->value);
-        ch = next_of_integer(s, n);
+        ch = next_integer_byte(s, n);
     }
     return ch;
 }
 
 /* Reads "nil)"; the "(" has been read. */
 static bool read_nil(struct asf_scan *s, const struct integer *n) {
-    if (!ASF_LIBC(scan_nil) || n->sign || (n->width >= 0 && n->width < 5) || s->now.last != '(')
+    if (!ASF_LIBC(scan_nil) || n->sign || (n->width >= 0 && n->width < 5) || s->progress.last != '(')
         return false;
     for (const char *p = "nil"; *p; p++)
         if (tolower(asf__scan_next(s)) != *p)
@@ -151,7 +151,7 @@ static bool read_nil(struct asf_scan *s, const struct integer *n) {
 }
 
 /* Limits the value as strtol and strtoul do: errno is set even if nothing is assigned. */
-static uint64_t in_range(const struct integer *n, bool is_signed) {
+static uint64_t clamp_value(const struct integer *n, bool is_signed) {
     uint64_t most = is_signed && ASF_LIBC(scan_signed_range) ? (uint64_t)INT64_MAX + n->negative : UINT64_MAX;
     if (n->too_large || n->value > most) {
         errno = ERANGE;
@@ -162,30 +162,30 @@ static uint64_t in_range(const struct integer *n, bool is_signed) {
 
 static __attribute__((noinline)) enum asf_scan_result
 read_integer(struct asf_scan *s, const struct asf_directive *d, uint64_t *value) {
-    struct integer n = {.width = d->width, .base = d->is.base};
+    struct integer n = {.width = d->width, .base = d->item.base};
     int ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
     ch = read_sign(s, &n, ch);
-    ch = read_prefix(s, &n, (d->is.flags & ASF_SCAN_BINARY) != 0, ch);
+    ch = read_prefix(s, &n, (d->item.flags & ASF_SCAN_BINARY) != 0, ch);
     if (n.base == 0)
         n.base = 10;
     ch = read_digits(s, &n, ch);
-    bool nil = !n.digits && d->is.flags & ASF_SCAN_POINTER && read_nil(s, &n);
+    bool nil = !n.digits && d->item.flags & ASF_SCAN_POINTER && read_nil(s, &n);
     if (!nil && ch != EOF)
         asf__scan_unget(s);
-    *value = in_range(&n, (d->is.flags & ASF_SCAN_SIGNED) != 0);
+    *value = clamp_value(&n, (d->item.flags & ASF_SCAN_SIGNED) != 0);
     if (n.digits || nil)
         return ASF_SCANNED;
     if (!n.prefix)
-        note_no_number();
+        set_invalid_errno();
     return ASF_MISMATCH;
 }
 
 enum asf_scan_result asf__scan_integer(struct asf_scan *s, const struct asf_directive *d) {
     uint64_t value;
     if (asf__unlikely(!plain_integer(s, d, &value))) {
-        enum asf_scan_result r = asf__scan_unless_cut(s, read_integer(s, d, &value));
+        enum asf_scan_result r = asf__scan_unless_truncated(s, read_integer(s, d, &value));
         if (r != ASF_SCANNED)
             return r;
     }
@@ -242,10 +242,10 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     struct asf_decimal n;
     char token[SMALL_TOKEN];
     text end = asf__scan_end(s), limit = width_limit(s->at, end, d->width);
-    text p = asf__scan_decimal(s->at, limit, d->is.base, &n);
+    text p = asf__scan_decimal(s->at, limit, d->item.base, &n);
     if (!p)
         return false;
-    bool easy = to_binary(&n, d->is.flags, value);
+    bool easy = to_binary(&n, d->item.flags, value);
     if (asf__unlikely(!easy) && !make_token(token, s->at, p))
         return false;
     if (limit > asf__scan_end(s)) /* the file was truncated meanwhile */
@@ -255,7 +255,7 @@ static bool plain_float(struct asf_scan *s, const struct asf_directive *d, union
     if (p == end && p - s->at != d->width && !asf__scan_ended(s))
         return false;
     s->at = p;
-    return easy || convert_token(token, d->is.flags, value);
+    return easy || convert_token(token, d->item.flags, value);
 }
 
 static void add_to_token(struct token *t, int ch) {
@@ -278,12 +278,12 @@ static int next_in_width(struct asf_scan *s, struct token *t) {
         return EOF;
     int ch = asf__scan_next(s);
     if (ch != EOF)
-        use_width(&t->width);
+        decrement_width(&t->width);
     return ch;
 }
 
 /* A byte does not match.  returns  false. */
-static bool mismatch(struct asf_scan *s) {
+static bool reject_byte(struct asf_scan *s) {
     if (!ASF_LIBC(scan_eats_mismatch))
         asf__scan_unget(s);
     return false;
@@ -294,27 +294,27 @@ static bool read_word(struct asf_scan *s, struct token *t, const char *rest) {
     for (; *rest; rest++) {
         int ch = next_in_width(s, t);
         if (ch == EOF || tolower(ch) != *rest)
-            return ch != EOF && mismatch(s);
+            return ch != EOF && reject_byte(s);
         add_to_token(t, ch);
     }
     return true;
 }
 
 /* Adds the next byte if it is `wanted`, and returns whether it is. */
-static bool goes_on(struct asf_scan *s, struct token *t, int wanted) {
+static bool accept_byte(struct asf_scan *s, struct token *t, int wanted) {
     if (t->width == 0 || asf__scan_next(s) == EOF)
         return false;
-    if (tolower(s->now.last) != wanted) {
+    if (tolower(s->progress.last) != wanted) {
         asf__scan_unget(s);
         return false;
     }
-    use_width(&t->width);
-    add_to_token(t, s->now.last);
+    decrement_width(&t->width);
+    add_to_token(t, s->progress.last);
     return true;
 }
 
 static bool read_infinity(struct asf_scan *s, struct token *t) {
-    return read_word(s, t, "nf") && (!goes_on(s, t, 'i') || read_word(s, t, "nity"));
+    return read_word(s, t, "nf") && (!accept_byte(s, t, 'i') || read_word(s, t, "nity"));
 }
 
 /* Reads the text in the brackets after "nan". */
@@ -322,7 +322,7 @@ static bool read_payload(struct asf_scan *s, struct token *t) {
     for (int ch; (ch = next_in_width(s, t)) != EOF;) {
         bool letter = (unsigned)(lower(ch) - 'a') < 26, digit = (unsigned)(ch - '0') < 10;
         if (!letter && !digit && ch != '_' && ch != ')')
-            return mismatch(s);
+            return reject_byte(s);
         add_to_token(t, ch);
         if (ch == ')')
             return true;
@@ -331,16 +331,16 @@ static bool read_payload(struct asf_scan *s, struct token *t) {
 }
 
 static bool read_nan(struct asf_scan *s, struct token *t) {
-    return read_word(s, t, "an") && (!ASF_LIBC(scan_nan) || !goes_on(s, t, '(') || read_payload(s, t));
+    return read_word(s, t, "an") && (!ASF_LIBC(scan_nan) || !accept_byte(s, t, '(') || read_payload(s, t));
 }
 
 /* The parts of a number that have been read. */
-struct seen {
+struct number_parts {
     bool digit, point, exponent, hexadecimal;
 };
 
 /* Adds the byte if the number can continue with it, and returns whether it can. */
-static bool add_to_number(struct token *t, struct seen *seen, int ch) {
+static bool add_to_number(struct token *t, struct number_parts *seen, int ch) {
     int mark = seen->hexadecimal ? 'p' : 'e';
     if (digit_value((unsigned char)ch) < (seen->hexadecimal && !seen->exponent ? 16 : 10)) {
         seen->digit = true;
@@ -360,12 +360,12 @@ static bool add_to_number(struct token *t, struct seen *seen, int ch) {
 }
 
 /* Reads a leading 0, and the x that makes the number hexadecimal. */
-static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *seen, int ch) {
+static int read_float_prefix(struct asf_scan *s, struct token *t, struct number_parts *seen, int ch) {
     if (t->width == 0 || ch != '0')
         return ch;
     add_to_token(t, ch);
     ch = asf__scan_next(s);
-    use_width(&t->width);
+    decrement_width(&t->width);
     if (ch == EOF || lower(ch) != 'x' || (t->width == 0 && !ASF_LIBC(scan_digits))) {
         seen->digit = true;
         return ch;
@@ -375,12 +375,12 @@ static int read_float_prefix(struct asf_scan *s, struct token *t, struct seen *s
     if (t->width == 0)
         return EOF;
     ch = asf__scan_next(s);
-    use_width(&t->width);
+    decrement_width(&t->width);
     return ch;
 }
 
 static bool read_number(struct asf_scan *s, struct token *t, size_t sign, int ch) {
-    struct seen seen = {.digit = false};
+    struct number_parts seen = {.digit = false};
     for (ch = read_float_prefix(s, t, &seen, ch); ch != EOF; ch = next_in_width(s, t)) {
         if (t->failed)
             return false;
@@ -390,7 +390,7 @@ static bool read_number(struct asf_scan *s, struct token *t, size_t sign, int ch
         }
     }
     if (!seen.digit && !seen.exponent && !seen.hexadecimal)
-        note_no_number();
+        set_invalid_errno();
     bool enough = seen.digit || !ASF_LIBC(scan_digits) || (!seen.exponent && !ASF_LIBC(scan_complete));
     return enough && t->used > sign + (seen.hexadecimal ? 2 : 0);
 }
@@ -399,14 +399,14 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
     int ch = asf__scan_next(s);
     size_t sign = 0;
     bool right;
-    use_width(&t->width);
+    decrement_width(&t->width);
     if (ch == EOF)
         return ASF_INPUT_END;
     if (ch == '-' || ch == '+') {
         sign = 1;
         add_to_token(t, ch);
         if ((ch = next_in_width(s, t)) == EOF) {
-            note_no_number();
+            set_invalid_errno();
             return ASF_MISMATCH;
         }
     }
@@ -415,7 +415,7 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
         add_to_token(t, ch);
         right = letter == 'n' ? read_nan(s, t) : read_infinity(s, t);
         if (!right)
-            note_no_number();
+            set_invalid_errno();
     } else {
         right = read_number(s, t, sign, ch);
     }
@@ -425,10 +425,10 @@ static enum asf_scan_result read_token(struct asf_scan *s, struct token *t) {
 
 static __attribute__((noinline)) enum asf_scan_result
 read_float(struct asf_scan *s, const struct asf_directive *d, union floating *value) {
-    struct token t = {.size = sizeof t.small, .width = d->width, .point = d->is.base};
+    struct token t = {.size = sizeof t.small, .width = d->width, .point = d->item.base};
     t.bytes = t.small;
     enum asf_scan_result r = read_token(s, &t);
-    if (r == ASF_SCANNED && !convert_token(t.bytes, d->is.flags, value))
+    if (r == ASF_SCANNED && !convert_token(t.bytes, d->item.flags, value))
         r = ASF_MISMATCH;
     if (t.bytes != t.small)
         free(t.bytes);
@@ -439,9 +439,9 @@ read_float(struct asf_scan *s, const struct asf_directive *d, union floating *va
 
 static void store_float(struct asf_scan *s, const struct asf_directive *d, const union floating *value) {
     void *to = asf__scan_argument(s, d);
-    if (d->is.flags & ASF_SCAN_LONGER)
+    if (d->item.flags & ASF_SCAN_LONGER)
         *(long double *)to = value->l;
-    else if (d->is.flags & ASF_SCAN_LONG)
+    else if (d->item.flags & ASF_SCAN_LONG)
         *(double *)to = value->d;
     else
         *(float *)to = value->f;
@@ -450,13 +450,13 @@ static void store_float(struct asf_scan *s, const struct asf_directive *d, const
 enum asf_scan_result asf__scan_float(struct asf_scan *s, const struct asf_directive *d) {
     union floating value;
     if (!plain_float(s, d, &value)) {
-        enum asf_scan_result r = asf__scan_unless_cut(s, read_float(s, d, &value));
+        enum asf_scan_result r = asf__scan_unless_truncated(s, read_float(s, d, &value));
         if (r != ASF_SCANNED)
             return r;
     }
-    if (!(d->is.flags & ASF_SCAN_SUPPRESS)) {
+    if (!(d->item.flags & ASF_SCAN_SUPPRESS)) {
         store_float(s, d, &value);
-        s->now.done++;
+        s->progress.done++;
     }
     return ASF_SCANNED;
 }

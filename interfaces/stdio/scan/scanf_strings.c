@@ -17,9 +17,9 @@ enum asf_scan_result asf__scan_allocate(struct asf_scan *s, const struct asf_dir
         return ASF_MISMATCH;
     k->to = *k->owner = malloc(k->size);
     if (!k->to)
-        return d->is.flags & ASF_SCAN_MALLOC ? ASF_NO_MEMORY : ASF_MISMATCH;
+        return d->item.flags & ASF_SCAN_MALLOC ? ASF_NO_MEMORY : ASF_MISMATCH;
     k->room = k->size - k->reserved;
-    s->now.open = s->allocations[s->now.allocated++] = k->owner;
+    s->progress.open = s->allocations[s->progress.allocated++] = k->owner;
     return ASF_SCANNED;
 }
 
@@ -34,11 +34,11 @@ enum asf_scan_result asf__scan_grow(struct asf_scan *s, const struct asf_directi
         k->size *= 2;
         return ASF_SCANNED;
     }
-    if (d->is.flags & ASF_SCAN_MALLOC)
+    if (d->item.flags & ASF_SCAN_MALLOC)
         return ASF_NO_MEMORY;
     memset(k->to, 0, k->reserved);
-    s->now.open = NULL;
-    s->now.done++;
+    s->progress.open = NULL;
+    s->progress.done++;
     return ASF_MISMATCH;
 }
 
@@ -53,12 +53,12 @@ void asf__scan_close(struct asf_scan *s, struct asf_sink *k) {
         if (fitting)
             *k->owner = fitting;
     }
-    s->now.open = NULL;
-    s->now.done++;
+    s->progress.open = NULL;
+    s->progress.done++;
 }
 
 /* Gets at least one byte into the window.  Returns false at EOF. */
-static inline bool has_byte(struct asf_scan *s) {
+static inline bool refill_window(struct asf_scan *s) {
     if (asf__scan_next(s) == EOF)
         return false;
     s->at--;
@@ -118,33 +118,33 @@ static inline size_t smaller(size_t a, size_t b) {
 }
 
 /* Copies the bytes of the window that belong to the text, and returns how many.  If the window was truncated
- * meanwhile, sets *torn and returns 0: zeros may have been taken for bytes of the file. */
-static size_t take_window(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
-                          bool *torn) {
+ * meanwhile, sets *truncated and returns 0: zeros may have been taken for bytes of the file. */
+static size_t copy_members(struct asf_scan *s, const struct membership *m, size_t n, struct asf_sink *k,
+                           bool *truncated) {
     text end = asf__scan_end(s);
     size_t taken = length(m, m->kind, s->at, n);
     if (asf__likely(asf__scan_end(s) == end))
         store_bytes(k, s->at, taken);
-    *torn = asf__scan_end(s) != end;
-    return *torn ? 0 : taken;
+    *truncated = asf__scan_end(s) != end;
+    return *truncated ? 0 : taken;
 }
 
 /* Takes all bytes that belong to the text, at most `width`, window by window.  The first window must have a
  * byte. */
-static enum asf_scan_result take_text(struct asf_scan *s, const struct asf_directive *d,
+static enum asf_scan_result copy_text(struct asf_scan *s, const struct asf_directive *d,
                                       const struct membership *m, size_t width, struct asf_sink *k) {
     for (;;) {
-        bool torn;
+        bool truncated;
         size_t n = smaller((size_t)(asf__scan_end(s) - s->at), smaller(width, k->room));
-        size_t taken = take_window(s, m, n, k, &torn);
+        size_t taken = copy_members(s, m, n, k, &truncated);
         s->at += taken;
         width -= taken;
         k->room -= k->owner ? taken : 0;
         if (k->to)
             k->to += taken;
-        if (width == 0 || (taken < n && !torn))
+        if (width == 0 || (taken < n && !truncated))
             return ASF_SCANNED;
-        if (s->at >= asf__scan_end(s) && !has_byte(s))
+        if (s->at >= asf__scan_end(s) && !refill_window(s))
             return ASF_SCANNED;
         if (k->room == 0) {
             enum asf_scan_result r = asf__scan_grow(s, d, k);
@@ -154,20 +154,20 @@ static enum asf_scan_result take_text(struct asf_scan *s, const struct asf_direc
     }
 }
 
-static __attribute__((noinline)) enum asf_scan_result take_in_parts(struct asf_scan *s,
+static __attribute__((noinline)) enum asf_scan_result copy_in_parts(struct asf_scan *s,
                                                                     const struct asf_directive *d,
                                                                     const struct membership *m, size_t width,
                                                                     struct asf_sink *k) {
-    if (!has_byte(s))
+    if (!refill_window(s))
         return ASF_INPUT_END;
     size_t before = asf__scan_consumed(s);
-    enum asf_scan_result r = asf__scan_unless_cut(s, take_text(s, d, m, width, k));
+    enum asf_scan_result r = asf__scan_unless_truncated(s, copy_text(s, d, m, width, k));
     if (r != ASF_SCANNED)
         return r;
     size_t taken = asf__scan_consumed(s) - before;
-    if (d->is.kind == ASF_SCAN_SET && taken == 0)
+    if (d->item.kind == ASF_SCAN_SET && taken == 0)
         return ASF_MISMATCH;
-    if (d->is.kind == ASF_SCAN_CHARS && taken < width && ASF_LIBC(scan_complete))
+    if (d->item.kind == ASF_SCAN_CHARS && taken < width && ASF_LIBC(scan_complete))
         return ASF_INPUT_END;
     asf__scan_close(s, k);
     return ASF_SCANNED;
@@ -189,18 +189,18 @@ scan_into(struct asf_scan *s, const struct asf_directive *d, const struct member
     if (r != ASF_SCANNED)
         return r;
     if (!complete)
-        return take_in_parts(s, d, m, width, k);
+        return copy_in_parts(s, d, m, width, k);
     store_bytes(k, s->at, taken);
     if (asf__unlikely(asf__scan_end(s) != end))
-        return take_in_parts(s, d, m, width, k);
+        return copy_in_parts(s, d, m, width, k);
     s->at += taken;
-    if (taken == 0 && d->is.kind == ASF_SCAN_SET)
+    if (taken == 0 && d->item.kind == ASF_SCAN_SET)
         return ASF_MISMATCH;
     if (k->to) {
         if (k->reserved)
             k->to[taken] = '\0';
-        s->now.open = NULL;
-        s->now.done++;
+        s->progress.open = NULL;
+        s->progress.done++;
     }
     return ASF_SCANNED;
 }

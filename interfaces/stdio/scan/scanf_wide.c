@@ -25,7 +25,7 @@ static void start_text(struct wide *w, size_t characters, bool ends_in_null) {
 }
 
 /* Where the next character is stored; NULL: it is not stored. */
-static inline wchar_t *next_place(const struct wide *w) {
+static inline wchar_t *destination(const struct wide *w) {
     return (wchar_t *)(void *)w->sink.to;
 }
 
@@ -46,16 +46,16 @@ static inline size_t add_byte(struct wide *w, int ch) {
     char byte = (char)ch;
     if (w->ascii && w->initial && ch > 0 && ch < 0x80) {
         if (w->sink.to)
-            *next_place(w) = (wchar_t)ch;
+            *destination(w) = (wchar_t)ch;
         return 1;
     }
-    size_t n = mbrtowc(next_place(w), &byte, 1, &w->state);
+    size_t n = mbrtowc(destination(w), &byte, 1, &w->state);
     w->initial = mbsinit(&w->state) != 0;
     return n;
 }
 
 /* Reads a whole character, whose first byte is `ch`.  As in glibc, a null is no character. */
-static inline enum asf_scan_result take_character(struct asf_scan *s, const struct asf_directive *d,
+static inline enum asf_scan_result read_character(struct asf_scan *s, const struct asf_directive *d,
                                                   struct wide *w, int ch) {
     enum asf_scan_result r = make_room(s, d, w);
     if (r != ASF_SCANNED)
@@ -73,7 +73,7 @@ static inline enum asf_scan_result take_character(struct asf_scan *s, const stru
 }
 
 /* Reads up to `width` characters; those of a word end before white space.  No byte has been read yet. */
-static inline enum asf_scan_result take_characters(struct asf_scan *s, const struct asf_directive *d,
+static inline enum asf_scan_result read_characters(struct asf_scan *s, const struct asf_directive *d,
                                                    struct wide *w, size_t width, bool word) {
     enum asf_scan_result r = asf__scan_open(s, d, &w->sink);
     if (r != ASF_SCANNED)
@@ -86,10 +86,10 @@ static inline enum asf_scan_result take_characters(struct asf_scan *s, const str
             asf__scan_unget(s);
             break;
         }
-        if ((r = take_character(s, d, w, ch)) != ASF_SCANNED)
+        if ((r = read_character(s, d, w, ch)) != ASF_SCANNED)
             return r;
     } while (--width > 0 && (ch = asf__scan_next(s)) != EOF);
-    if (asf__scan_cut(s) || (!word && width > 0 && ASF_LIBC(scan_complete)))
+    if (asf__scan_is_truncated(s) || (!word && width > 0 && ASF_LIBC(scan_complete)))
         return ASF_INPUT_END;
     asf__scan_close(s, &w->sink);
     return ASF_SCANNED;
@@ -99,18 +99,18 @@ enum asf_scan_result asf__scan_wide_chars(struct asf_scan *s, const struct asf_d
     struct wide w;
     size_t width = d->width > 0 ? (size_t)d->width : 1;
     start_text(&w, width > ASF_SCAN_LARGEST_FIRST ? ASF_SCAN_LARGEST_FIRST : width, false);
-    return take_characters(s, d, &w, width, false);
+    return read_characters(s, d, &w, width, false);
 }
 
 enum asf_scan_result asf__scan_wide_string(struct asf_scan *s, const struct asf_directive *d) {
     struct wide w;
     start_text(&w, ASF_SCAN_FIRST_SIZE, true);
-    return take_characters(s, d, &w, asf__scan_width(d), true);
+    return read_characters(s, d, &w, asf__scan_width(d), true);
 }
 
 /* Reads the text of a %l[.  As in glibc, the width counts bytes if the text is not stored (%*l[), and invalid
  * bytes leave a gap in the stored text. */
-static enum asf_scan_result take_members(struct asf_scan *s, const struct asf_directive *d, struct wide *w,
+static enum asf_scan_result read_members(struct asf_scan *s, const struct asf_directive *d, struct wide *w,
                                          const struct asf_set *set, int ch) {
     size_t width = asf__scan_width(d);
     bool partial = false;
@@ -149,7 +149,7 @@ enum asf_scan_result asf__scan_wide_set(struct asf_scan *s, const struct asf_dir
     int ch = asf__scan_next(s);
     if (ch == EOF)
         return ASF_INPUT_END;
-    r = asf__scan_unless_cut(s, take_members(s, d, &w, &set, ch));
+    r = asf__scan_unless_truncated(s, read_members(s, d, &w, &set, ch));
     if (r != ASF_SCANNED)
         return r;
     if (asf__scan_consumed(s) == before)

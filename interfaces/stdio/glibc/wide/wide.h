@@ -99,9 +99,9 @@ static inline struct asf_wide *asf__wide(struct asf_cios *c) {
     return c->wide_data;
 }
 
-/* The lock biased to this thread: see asf__hold. */
-static inline bool asf__wide_hold(struct asf_cios *c) {
-    return asf__made_here(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
+/* The lock biased to this thread: see asf__try_biased_lock. */
+static inline bool asf__try_biased_wide_lock(struct asf_cios *c) {
+    return asf__is_own_object(c) && !asf__counting && !(c->flags & ASF_USER_LOCK) &&
            __atomic_load_n(&c->lk.holder, __ATOMIC_RELAXED) == asf__self() && asf__bias_enter(&c->lk);
 }
 

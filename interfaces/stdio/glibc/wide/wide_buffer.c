@@ -11,7 +11,7 @@
 /* libc's own function chooses the conversion by the present locale and sets the stream's jump table. */
 int asf__orient(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);
-    if (asf__made_here(c)) {
+    if (asf__is_own_object(c)) {
         asf__lock(&c->lk);
         asf__end_bulk(c);
         asf__unlock(&c->lk);

@@ -23,7 +23,7 @@ static off64_t unread_bytes(struct asf_cios *c, const wchar_t *base, const wchar
 }
 
 /* Returns how many bytes the characters that are not written yet will take, or -1. */
-static off64_t unwritten(struct asf_cios *c) {
+static off64_t pending_bytes(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     size_t n = (size_t)(w->write_ptr - w->write_base);
     int width = asf__wide_width(c);
@@ -53,7 +53,7 @@ static int find_distance(struct asf_cios *c, off64_t *distance) {
                            : -unread_bytes(c, w->read_base, w->read_ptr, w->read_end);
         return 0;
     }
-    off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = asf__failed(end) ? -1 : unwritten(c);
+    off64_t end = appends ? kernel_seek(c, 0, SEEK_END) : 0, n = asf__failed(end) ? -1 : pending_bytes(c);
     if (asf__failed(end) || n < 0)
         return asf__failed(end) ? (int)end : -ASF_NO_ERRNO;
     if (appends)
@@ -79,7 +79,7 @@ off64_t asf__wide_tell(struct asf_cios *c) {
 /* --- giving back unread input ------------------------------------------------ */
 
 /* Sets read_ptr to the first byte of the program's next character. */
-static void find_reader(struct asf_cios *c) {
+static void set_read_position(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     w->state = w->last_state;
     c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
@@ -92,7 +92,7 @@ void asf__wide_reader_to_bytes(struct asf_cios *c) {
     if (w->read_ptr < w->read_end && width > 0)
         c->read_ptr -= (w->read_end - w->read_ptr) * width;
     else if (w->read_ptr < w->read_end)
-        find_reader(c);
+        set_read_position(c);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
 }
 
@@ -103,7 +103,7 @@ int asf__wide_sync(struct asf_cios *c) {
     if (w->read_ptr != w->read_end) {
         int width = asf__wide_width(c);
         if (width <= 0)
-            find_reader(c);
+            set_read_position(c);
         off64_t back = width > 0 ? (w->read_end - w->read_ptr) * width : c->read_end - c->read_ptr;
         off64_t at = kernel_seek(c, -back, SEEK_CUR);
         if (asf__failed(at) && at != -ESPIPE) {
@@ -128,7 +128,7 @@ static void empty_windows(struct asf_cios *c) {
     asf__wide_set_write(w, w->buf_base);
 }
 
-static off64_t seek_plainly(struct asf_cios *c, off64_t offset, int whence) {
+static off64_t seek_and_empty(struct asf_cios *c, off64_t offset, int whence) {
     off64_t at = kernel_seek(c, offset, whence);
     if (asf__failed(at))
         return at;
@@ -186,11 +186,11 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
         c->offset = -1;
         n = asf__get(c, c->buf_base, (size_t)(exact ? into : size));
         if (n < into)
-            return seek_plainly(c, n < 0 ? into : into - n, SEEK_CUR);
+            return seek_and_empty(c, n < 0 ? into : into - n, SEEK_CUR);
     }
     asf__set_read(c, c->buf_base, c->buf_base + into, c->buf_base + n);
     if (!convert_before(c))
-        return seek_plainly(c, target, SEEK_SET);
+        return seek_and_empty(c, target, SEEK_SET);
     c->offset = at + n;
     c->flags &= ~ASF_EOF;
     return target;
@@ -204,7 +204,7 @@ static off64_t seek_to(struct asf_cios *c, off64_t target, bool exact) {
         return target;
     }
     if (c->flags & ASF_NO_READS || !c->ops->get)
-        return seek_plainly(c, target, SEEK_SET);
+        return seek_and_empty(c, target, SEEK_SET);
     return seek_block(c, target, exact);
 }
 
@@ -215,20 +215,20 @@ static off64_t wrapping_sum(off64_t a, off64_t b) {
 
 /* Seeks relative to the program's position.  Where the width of characters varies, the windows are cut off at
  * that position first. */
-static off64_t seek_on(struct asf_cios *c, off64_t offset, bool exact) {
+static off64_t seek_relative(struct asf_cios *c, off64_t offset, bool exact) {
     struct asf_wide *w = &c->wide;
     offset = wrapping_sum(offset, -unread_bytes(c, w->read_base, w->read_ptr, w->read_end));
     if (asf__wide_width(c) <= 0) {
-        find_reader(c);
+        set_read_position(c);
         w->read_end = w->read_ptr;
     }
     return asf__knows_offset(c) ? seek_to(c, wrapping_sum(offset, c->offset), exact)
-                                : seek_plainly(c, offset, SEEK_CUR);
+                                : seek_and_empty(c, offset, SEEK_CUR);
 }
 
 static off64_t seek_from_end(struct asf_cios *c, off64_t offset, bool exact) {
     off64_t length = c->ops->length ? c->ops->length(c) : -1;
-    return length < 0 ? seek_plainly(c, offset, SEEK_END) : seek_to(c, wrapping_sum(offset, length), exact);
+    return length < 0 ? seek_and_empty(c, offset, SEEK_END) : seek_to(c, wrapping_sum(offset, length), exact);
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
@@ -241,7 +241,7 @@ off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
         asf__wide_prepare(c);
     if (!w->read_base)
         empty_windows(c);
-    return whence == SEEK_CUR   ? seek_on(c, offset, exact)
+    return whence == SEEK_CUR   ? seek_relative(c, offset, exact)
            : whence == SEEK_SET ? seek_to(c, offset, exact)
                                 : seek_from_end(c, offset, exact);
 }

@@ -22,7 +22,7 @@ extern void __chk_fail(void) __attribute__((noreturn));
 
 /* fortify: the level of checking, which libc's checked form takes. */
 static int print_by_libc(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
-    asf__show_lock(c);
+    asf__remove_bias(c);
     return fortify > 0 ? ASF_NEXT(__vfwprintf_chk)(asf__file(c), fortify, format, asf__list(ap))
                        : ASF_NEXT(vfwprintf)(asf__file(c), format, asf__list(ap));
 }
@@ -51,18 +51,18 @@ static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, siz
     return put;
 }
 
-static inline int print_on(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
+static inline int print_to_stream(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
         return print_by_libc(c, fortify, format, ap);
     wchar_t *p = c->wide.write_ptr;
     struct stream_output s = {.o = {.p = p, .end = end_of_window(c), .begin = p}, c};
     s.o.full = put_past_window;
-    if (asf__unlikely(p == s.o.end && ASF_LIBC(printf_pieces)))
+    if (asf__unlikely(p == s.o.end && ASF_LIBC(printf_fills_buffer)))
         return print_by_libc(c, fortify, format, ap);
     struct asf__place first = asf__place_in(ap);
     const wchar_t *left = asf__format_wide(&s.o, format, ap);
     if (asf__unlikely(left) && s.o.before == 0 && ASF_LIBC(printf_failing)) {
-        asf__go_to(ap, first); /* libc makes the whole call: see asf__begins_anew */
+        asf__go_to(ap, first); /* libc makes the whole call: see asf__must_repeat_call */
         return print_by_libc(c, fortify, format, ap);
     }
     c->wide.write_ptr = s.o.p;
@@ -76,14 +76,14 @@ static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortif
                                                   asf__arguments ap) {
     asf__enter(c);
     asf__count(c);
-    int r = print_on(c, fortify, format, ap);
+    int r = print_to_stream(c, fortify, format, ap);
     asf__leave(c);
     return r;
 }
 
 static int print_stream(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__alone())
-        return print_on(c, fortify, format, ap);
+        return print_to_stream(c, fortify, format, ap);
     return print_locked(c, fortify, format, ap);
 }
 

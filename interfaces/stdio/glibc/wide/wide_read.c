@@ -27,7 +27,7 @@ static enum asf_converted convert_rest(struct asf_cios *c) {
 
 /* Allocates the buffers of bytes and of characters if they are missing, and moves the unread bytes to the
  * front of the first. */
-static void make_ready(struct asf_cios *c) {
+static void prepare_buffers(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     asf__wide_prepare(c);
     size_t left = asf__avail(c);
@@ -42,7 +42,7 @@ static void make_ready(struct asf_cios *c) {
     asf__set_read(c, c->buf_base, c->buf_base, c->buf_base + left);
     asf__set_write(c, c->buf_base);
     if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__show_stdout(c);
+        asf__flush_stdout_before(c);
     c->flags &= ~ASF_PUTTING;
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
@@ -111,7 +111,7 @@ static bool keep_partial(struct asf_cios *c, struct partial *partial) {
     return true;
 }
 
-static wint_t read_on(struct asf_cios *c) {
+static wint_t read_until_character(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     struct partial partial = {.n = 0};
     for (;;) {
@@ -144,8 +144,8 @@ wint_t asf__wide_underflow(struct asf_cios *c) {
         if (status == ASF_INVALID)
             return asf__wide_error(c, -EILSEQ);
     }
-    make_ready(c);
-    return read_on(c);
+    prepare_buffers(c);
+    return read_until_character(c);
 }
 
 wint_t asf__wide_uflow(struct asf_cios *c) {
@@ -186,7 +186,7 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
-static bool widen_backup(struct asf_wide *w) {
+static bool grow_backup(struct asf_wide *w) {
     size_t size = (size_t)(w->read_end - w->read_base);
     wchar_t *wider = calloc(2 * size, sizeof(wchar_t));
     if (!wider)
@@ -211,7 +211,7 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
         c->read_ptr--;
         return ch;
     }
-    if (!backup ? !enter_backup(c) : w->read_ptr <= w->read_base && !widen_backup(w))
+    if (!backup ? !enter_backup(c) : w->read_ptr <= w->read_base && !grow_backup(w))
         return WEOF;
     *--w->read_ptr = (wchar_t)ch;
     return ch;
@@ -245,7 +245,7 @@ EXPORT wint_t ungetwc(wint_t ch, FILE *f) {
 
 static __attribute__((noinline)) wint_t get_locked(struct asf_cios *c) {
     struct asf_wide *w = asf__wide(c);
-    return ASF_LOCKED(c, asf__wide_hold,
+    return ASF_LOCKED(c, asf__try_biased_wide_lock,
                       asf__likely(w && w->read_ptr < w->read_end) ? (wint_t)*w->read_ptr++
                                                                   : asf__wide_uflow(c));
 }

@@ -26,7 +26,7 @@ EXPORT int fwide(FILE *f, int mode) {
 
 /* --- on bytes ------------------------------------------------------------------ */
 
-enum { FORMAT = 80, NEAR = 32, FAR = 256 };
+enum { MAX_FORMAT = 80, FIRST_REACH = 32, SECOND_REACH = 256 };
 
 /* Copies the characters at p as bytes, up to the first null or character beyond ASCII.  Returns how many. */
 static size_t narrow_text(char *to, const wchar_t *p, size_t n) {
@@ -39,7 +39,7 @@ static size_t narrow_text(char *to, const wchar_t *p, size_t n) {
 /* Copies an ASCII format as bytes.  Returns false for any other, and for one that may store wide
  * characters: libc stores these without a conversion. */
 static bool narrow_format(char *to, const wchar_t *format) {
-    for (size_t i = 0; format && i < FORMAT; i++) {
+    for (size_t i = 0; format && i < MAX_FORMAT; i++) {
         wchar_t ch = format[i];
         bool wide = ch == L'S' || ch == L'C' ||
                     (i > 0 && to[i - 1] == 'l' && (ch == L's' || ch == L'c' || ch == L'['));
@@ -59,13 +59,13 @@ static bool is_simple(const struct asf_cios *c) {
            asf__charset_of_locale() != ASF__OTHER_CHARSET;
 }
 
-/* Makes the call on at most `reach` characters of the window.  Returns ASF_SCAN_ELSEWHERE if libc must
+/* Makes the call on at most `reach` characters of the window.  Returns ASF_SCAN_BY_LIBC if libc must
  * make it; *cut: more characters might change that. */
-static int scan_near(struct asf_cios *c, size_t reach, enum asf_dialect dialect, const char *format,
-                     va_list ap, bool *cut) {
+static int scan_reach(struct asf_cios *c, size_t reach, enum asf_dialect dialect, const char *format,
+                      va_list ap, bool *cut) {
     struct asf_wide *w = asf__wide(c);
     size_t there = (size_t)(w->read_end - w->read_ptr), taken;
-    char text[FAR + 1];
+    char text[SECOND_REACH + 1];
     va_list arguments;
     size_t n = narrow_text(text, w->read_ptr, there < reach ? there : reach);
     text[n] = '.';
@@ -73,18 +73,18 @@ static int scan_near(struct asf_cios *c, size_t reach, enum asf_dialect dialect,
     va_copy(arguments, ap);
     int r = asf__scan_part(text, n, dialect, format, &arguments, &taken);
     va_end(arguments);
-    if (r != ASF_SCAN_ELSEWHERE)
+    if (r != ASF_SCAN_BY_LIBC)
         w->read_ptr += taken;
     return r;
 }
 
 static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_t *format, va_list ap) {
-    char bytes[FORMAT];
+    char bytes[MAX_FORMAT];
     bool cut;
     if (!narrow_format(bytes, format) || !is_simple(c))
-        return ASF_SCAN_ELSEWHERE;
-    int r = scan_near(c, NEAR, dialect, bytes, ap, &cut);
-    return r == ASF_SCAN_ELSEWHERE && cut ? scan_near(c, FAR, dialect, bytes, ap, &cut) : r;
+        return ASF_SCAN_BY_LIBC;
+    int r = scan_reach(c, FIRST_REACH, dialect, bytes, ap, &cut);
+    return r == ASF_SCAN_BY_LIBC && cut ? scan_reach(c, SECOND_REACH, dialect, bytes, ap, &cut) : r;
 }
 
 /* --- calls ----------------------------------------------------------------------- */
@@ -92,17 +92,17 @@ static int scan_bytes(struct asf_cios *c, enum asf_dialect dialect, const wchar_
 typedef int scanner(FILE *, const wchar_t *, va_list);
 extern scanner __isoc99_vfwscanf, __isoc23_vfwscanf;
 
-static void leave_stream(void *c) {
+static void unlock_stream(void *c) {
     asf__leave(c);
 }
 
 static int scan_by_libc(struct asf_cios *c, scanner *libc, const wchar_t *format, va_list ap) {
-    asf__show_lock(c);
+    asf__remove_bias(c);
     if (__libc_single_threaded)
         return libc(asf__file(c), format, ap);
-    if (asf__made_here(c)) /* if the thread is cancelled, libc releases its own lock */
+    if (asf__is_own_object(c)) /* if the thread is cancelled, libc releases its own lock */
         c->use = ASF_UNLOCKED;
-    return ASF_CLEANUP(leave_stream, c, libc(asf__file(c), format, ap));
+    return ASF_CLEANUP(unlock_stream, c, libc(asf__file(c), format, ap));
 }
 
 static int scan_wide(struct asf_cios *c, enum asf_dialect dialect, scanner *libc, const wchar_t *format,
@@ -110,7 +110,7 @@ static int scan_wide(struct asf_cios *c, enum asf_dialect dialect, scanner *libc
     asf__enter(c);
     asf__count(c);
     int r = scan_bytes(c, dialect, format, ap);
-    if (r == ASF_SCAN_ELSEWHERE)
+    if (r == ASF_SCAN_BY_LIBC)
         r = scan_by_libc(c, libc, format, ap);
     asf__leave(c);
     return r;

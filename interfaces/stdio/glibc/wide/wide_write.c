@@ -120,12 +120,12 @@ static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t 
 
 /* Whether the text of an unbuffered stream is put as a whole; libc writes one character after the other.
  * Not if it contains WEOF, which libc takes for an empty flush. */
-static bool goes_at_once(const struct asf_cios *c, const wchar_t *p, size_t n) {
+static bool is_put_whole(const struct asf_cios *c, const wchar_t *p, size_t n) {
     return c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) &&
            c->wide.write_ptr == c->wide.write_base && !wmemchr(p, (wchar_t)WEOF, n);
 }
 
-static size_t put_at_once(struct asf_cios *c, const wchar_t *p, size_t n) {
+static size_t put_whole(struct asf_cios *c, const wchar_t *p, size_t n) {
     const wchar_t *from = p;
     if (!asf__is_putting(c))
         asf__wide_to_write(c);
@@ -143,8 +143,8 @@ size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
     struct asf_wide *w = &c->wide;
     ptrdiff_t room = w->write_end - w->write_ptr;
     bool flush = false;
-    if (goes_at_once(c, p, n))
-        return put_at_once(c, p, n);
+    if (is_put_whole(c, p, n))
+        return put_whole(c, p, n);
     if (c->flags & ASF_LINE_BUF && asf__is_putting(c)) {
         room = w->buf_end - w->write_ptr;
         flush = room >= (ptrdiff_t)n && wmemchr(p, L'\n', n);
@@ -174,12 +174,12 @@ static wint_t put_slow(struct asf_cios *c, wchar_t ch, bool refuse) {
 
 static __attribute__((noinline)) wint_t put_locked(struct asf_cios *c, wchar_t ch, bool refuse) {
     struct asf_wide *w = asf__wide(c);
-    return ASF_LOCKED(c, asf__wide_hold,
+    return ASF_LOCKED(c, asf__try_biased_wide_lock,
                       asf__likely(w && w->write_ptr < w->write_end) ? (wint_t)(*w->write_ptr++ = ch)
                                                                     : put_slow(c, ch, refuse));
 }
 
-static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
+static inline wint_t put_single_threaded(struct asf_cios *c, wchar_t ch, bool refuse) {
     struct asf_wide *w = asf__wide(c);
     if (asf__alone() && asf__likely(w && w->write_ptr < w->write_end))
         return (wint_t)(*w->write_ptr++ = ch);
@@ -187,15 +187,15 @@ static inline wint_t put_alone(struct asf_cios *c, wchar_t ch, bool refuse) {
 }
 
 EXPORT wint_t fputwc(wchar_t ch, FILE *f) {
-    return put_alone(asf__cios(f), ch, true);
+    return put_single_threaded(asf__cios(f), ch, true);
 }
 
 EXPORT wint_t putwc(wchar_t ch, FILE *f) {
-    return put_alone(asf__cios(f), ch, false);
+    return put_single_threaded(asf__cios(f), ch, false);
 }
 
 EXPORT wint_t putwchar(wchar_t ch) {
-    return put_alone(asf__cios(stdout), ch, false);
+    return put_single_threaded(asf__cios(stdout), ch, false);
 }
 
 static inline wint_t put_unlocked(struct asf_cios *c, wchar_t ch, bool refuse) {
