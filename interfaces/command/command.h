@@ -22,7 +22,7 @@ enum exit_status {
 /* Reasons why a program cannot be served. */
 enum obstacle {
     NO_OBSTACLE,
-    CANNOT_TELL,       /* the file cannot be read */
+    UNREADABLE,        /* the file cannot be read */
     GO_PROGRAM,        /* usually statically linked, and without libc */
     STATICALLY_LINKED, /* no dynamic linker exists to preload the library */
     FOREIGN_MACHINE,   /* another architecture, or not 64-bit */
@@ -59,7 +59,7 @@ struct program asf__find_program(const char *name);
 bool asf__is_library(const char *path);
 
 /* The library to preload: libasf_stdio, or libasf_unix, which serves stdio and Unix I/O. */
-enum library { LIBRARY_OF_STDIO, LIBRARY_OF_UNIX };
+enum library { STDIO_LIBRARY, UNIX_LIBRARY };
 
 /* asf__preload: returns the LD_PRELOAD for programs to be served.  The first call for a library fixes its
  * value.  The library stands last, or before libc if LD_PRELOAD names libc: wrappers of other libraries

@@ -14,7 +14,7 @@ static const char *base_name(const char *path) {
 }
 
 /* The compression format of the input.  NULL: not compressed, or not a regular file that can be opened. */
-static const char *compression_format(const struct reported *s) {
+static const char *compression_format(const struct stream_report *s) {
     static const struct {
         const char *name;
         size_t length;
@@ -52,18 +52,18 @@ static const char *size_of(uint64_t n) {
                            : asf__text("%" PRIu64 " byte%s", n, n == 1 ? "" : "s");
 }
 
-static uint64_t bytes_of(const struct reported *s) {
+static uint64_t bytes_of(const struct stream_report *s) {
     return s->in + s->out;
 }
 
-static bool is_unix_io(const struct reported *s) {
+static bool is_unix_io(const struct stream_report *s) {
     return !strcmp(s->module, "kernel") || !strcmp(s->module, "window");
 }
 
 /* Below these figures a difference cannot be noticed. */
 enum { MIN_CALLS = 1000, MIN_BYTES = 1 << 20, WINDOW_READ = 4096 };
 
-static const char *advise_unix_io(const struct report *r, const struct reported *own) {
+static const char *advise_unix_io(const struct report *r, const struct stream_report *own) {
     uint64_t size = (bytes_of(own) + own->calls / 2) / (own->calls ? own->calls : 1);
     const char *what = own->out == 0 ? "reads" : own->in == 0 ? "writes" : "reads and writes";
     const char *of = !strcmp(own->why, "the null device") ? own->why : asf__text("a %s", own->why);
@@ -81,8 +81,8 @@ static const char *advise_unix_io(const struct report *r, const struct reported 
 }
 
 /* The stream with the most system calls. */
-static const struct reported *most_syscalls_stream(const struct report *r) {
-    const struct reported *most = &r->streams[0];
+static const struct stream_report *most_syscalls_stream(const struct report *r) {
+    const struct stream_report *most = &r->streams[0];
     for (size_t i = 1; i < r->count; i++)
         if (r->streams[i].syscalls > most->syscalls)
             most = &r->streams[i];
@@ -90,11 +90,11 @@ static const struct reported *most_syscalls_stream(const struct report *r) {
 }
 
 static const char *advise_served(const struct report *r) {
-    const struct reported *most = most_syscalls_stream(r);
+    const struct stream_report *most = most_syscalls_stream(r);
     uint64_t bytes = 0;
     int64_t made = 0, libc = 0;
     for (size_t i = 0; i < r->count; i++) {
-        const struct reported *s = &r->streams[i];
+        const struct stream_report *s = &r->streams[i];
         bytes += bytes_of(s);
         made += s->libc >= 0 ? (int64_t)s->syscalls : 0;
         libc += s->libc >= 0 ? s->libc : 0;
@@ -131,7 +131,7 @@ const char *asf__advice(const struct report *r) {
     if (r->count == 0)
         return asf__text("%s does no stdio, no reads and no writes: asf cannot help", base_name(r->command));
     for (size_t i = 0; !r->decompress && i < r->count; i++) {
-        const struct reported *s = &r->streams[i];
+        const struct stream_report *s = &r->streams[i];
         const char *format = decodes_by_itself(s->program) ? NULL : compression_format(s);
         if (format)
             return asf__text("input is %s (%s): --decompress", format, s->name);

@@ -119,7 +119,7 @@ int asf__help_of(const char *name) {
 
 /* --- unknown words ------------------------------------------------------------------------- */
 
-int asf__close_words(const char *a, const char *b) {
+int asf__is_one_edit(const char *a, const char *b) {
     size_t same = 0, la = strlen(a), lb = strlen(b);
     while (a[same] && a[same] == b[same])
         same++;
@@ -133,7 +133,7 @@ int asf__close_words(const char *a, const char *b) {
 
 const char *asf__suggestion(const char *group, const char *word) {
     for (const struct command *c = asf__commands; c->name; c++)
-        if (name_in_group(c, group) && asf__close_words(name_in_group(c, group), word))
+        if (name_in_group(c, group) && asf__is_one_edit(name_in_group(c, group), word))
             return asf__text("; is '%s' meant?", name_in_group(c, group));
     return "";
 }
@@ -142,7 +142,7 @@ static const char *option_suggestion(const char *command, const char *word) {
     const struct command *c = asf__command(command);
     const char *name = asf__text("%.*s", (int)strcspn(word, "="), word);
     for (const struct command_option *o = c ? c->options : NULL; o && o->value; o++)
-        if (!strncmp(name, "--", 2) && asf__close_words(o->name, name + 2))
+        if (!strncmp(name, "--", 2) && asf__is_one_edit(o->name, name + 2))
             return asf__text("; is '--%s' meant?", o->name);
     return "";
 }

@@ -20,7 +20,7 @@
 
 /* The soname ends in the major version. */
 static const char *file_name(enum library library) {
-    return asf__text("%s.%.*s", library == LIBRARY_OF_UNIX ? "libasf_unix.so" : "libasf_stdio.so",
+    return asf__text("%s.%.*s", library == UNIX_LIBRARY ? "libasf_unix.so" : "libasf_stdio.so",
                      (int)strcspn(ASF_VERSION, "."), ASF_VERSION);
 }
 
@@ -192,11 +192,11 @@ static struct preloads parse_preloads(enum library *library) {
     while (next != NULL && *next != '\0') {
         size_t length = strcspn(next, " :");
         const char *item = asf__text("%.*s", (int)length, next), *name = path_base_name(item);
-        if (strcmp(name, file_name(LIBRARY_OF_UNIX)) == 0)
-            *library = LIBRARY_OF_UNIX;
+        if (strcmp(name, file_name(UNIX_LIBRARY)) == 0)
+            *library = UNIX_LIBRARY;
         else if (strcmp(name, "libc.so.6") == 0 || preloads.from_libc_on[0] != '\0')
             preloads.from_libc_on = asf__join_list(preloads.from_libc_on, ':', item);
-        else if (strcmp(name, file_name(LIBRARY_OF_STDIO)) != 0)
+        else if (strcmp(name, file_name(STDIO_LIBRARY)) != 0)
             preloads.before_libc = asf__join_list(preloads.before_libc, ':', item);
         next += length + strspn(next + length, " :");
     }
@@ -211,7 +211,7 @@ const char *asf__preload(enum library library) {
         const char *own = single_libc_path(OWN_LIBC, find_library(library));
         const struct other_library *other = other_library(library);
         if (other->flaw != NULL)
-            other = other_library(LIBRARY_OF_STDIO);
+            other = other_library(STDIO_LIBRARY);
         if (other->flaw == NULL)
             own = asf__join_list(own, ':', single_libc_path(OTHER_LIBC, other->path));
         *preload = asf__join_list(asf__join_list(preloads.before_libc, ':', own), ':', preloads.from_libc_on);

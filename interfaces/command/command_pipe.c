@@ -111,7 +111,7 @@ static void exec_shell(const char *command, const struct connection *in, const s
         options = asf__join_list(options, ',', out->option);
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
         asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
-    asf__serve(LIBRARY_OF_UNIX, options);
+    asf__serve(UNIX_LIBRARY, options);
     signal(SIGCHLD, sigchld_action);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
@@ -178,7 +178,7 @@ static bool can_have_rings(int count) {
 /* The rings stay open in this process until all commands have ended. */
 static void run_pipeline(struct stage *stages, int count, const char *options, bool rings) {
     struct connection connections[2], *in = NULL;
-    asf__preload(LIBRARY_OF_UNIX); /* fails before any command starts */
+    asf__preload(UNIX_LIBRARY); /* fails before any command starts */
     sigchld_action = signal(SIGCHLD, SIG_DFL);
     rings = rings && can_have_rings(count);
     for (int i = 0; i < count; i++) {

@@ -129,8 +129,8 @@ static enum obstacle obstacle_in_loader(struct program *program) {
     program->libc = libc_of(program->loader);
     if (program->libc == UNKNOWN_LIBC)
         return FOREIGN_LOADER;
-    return program->libc == OTHER_LIBC && asf__other_library_flaw(LIBRARY_OF_STDIO) != NULL ? NO_LIBRARY
-                                                                                            : NO_OBSTACLE;
+    return program->libc == OTHER_LIBC && asf__other_library_flaw(STDIO_LIBRARY) != NULL ? NO_LIBRARY
+                                                                                         : NO_OBSTACLE;
 }
 
 /* Go's linker writes this note. */
@@ -191,7 +191,7 @@ static enum obstacle obstacle_in(int file, struct program *program) {
 static enum obstacle inspect_binary(struct program *program, const char **next) {
     int file = open(program->binary, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
-        return errno == EACCES ? CANNOT_TELL : NO_OBSTACLE;
+        return errno == EACCES ? UNREADABLE : NO_OBSTACLE;
     *next = read_interpreter(file);
     enum obstacle obstacle = *next != NULL ? NO_OBSTACLE : obstacle_in(file, program);
     close(file);

@@ -26,7 +26,7 @@ struct digits asf__digits(int64_t n) {
     return d;
 }
 
-static bool is_same_process(const struct reported *a, const struct reported *b) {
+static bool is_same_process(const struct stream_report *a, const struct stream_report *b) {
     return a->process == b->process && !strcmp(a->program, b->program);
 }
 
@@ -39,11 +39,11 @@ static bool starts_process(const struct report *r, size_t i) {
 }
 
 /* The total's `libc` is -1 if that of any stream is -1. */
-static struct reported total_of(const struct report *r, const struct reported *of, size_t *count) {
-    struct reported t = {.name = "total", .module = "", .why = ""};
+static struct stream_report total_of(const struct report *r, const struct stream_report *of, size_t *count) {
+    struct stream_report t = {.name = "total", .module = "", .why = ""};
     *count = 0;
     for (size_t i = 0; i < r->count; i++) {
-        const struct reported *s = &r->streams[i];
+        const struct stream_report *s = &r->streams[i];
         if (!is_same_process(s, of))
             continue;
         t.in += s->in, t.out += s->out, t.calls += s->calls, t.free += s->free, t.syscalls += s->syscalls;
@@ -56,7 +56,7 @@ static struct reported total_of(const struct report *r, const struct reported *o
 /* --- for people ---------------------------------------------------------------------------- */
 
 /* "write, regular file".  The program's own calls are served by the kernel. */
-static const char *served_by(const struct reported *s) {
+static const char *served_by(const struct stream_report *s) {
     const char *kind = !strcmp(s->why, "the null device") ? "null device" : s->why;
     const char *comma = strchr(kind, ',');
     const char *text = asf__text("%.*s", (int)(comma ? comma - kind : (long)strlen(kind)), kind);
@@ -65,7 +65,7 @@ static const char *served_by(const struct reported *s) {
                                           : text;
 }
 
-static void print_stream_row(FILE *to, const struct reported *s) {
+static void print_stream_row(FILE *to, const struct stream_report *s) {
     enum { WIDTH = 22 };
     const char *name = s->name, *slash = strrchr(name, '/');
     if (strlen(name) > WIDTH && slash)
@@ -77,9 +77,9 @@ static void print_stream_row(FILE *to, const struct reported *s) {
             s->why[0] ? asf__text("  %s", served_by(s)) : "");
 }
 
-static void print_process(FILE *to, const struct report *r, const struct reported *first) {
+static void print_process(FILE *to, const struct report *r, const struct stream_report *first) {
     size_t count;
-    const struct reported total = total_of(r, first, &count);
+    const struct stream_report total = total_of(r, first, &count);
     fprintf(to, "asf: %s[%ld]\nasf:   %-22s %13s %13s %11s %11s %11s %11s  %s\n", first->program,
             first->process, "stream", "bytes in", "bytes out", "calls", "no kernel", "syscalls", "libc's",
             "what it is");
@@ -107,7 +107,7 @@ void asf__report_print(const struct report *r, FILE *to) {
 
 /* --- for programs ---------------------------------------------------------------------------- */
 
-static void print_counts(FILE *to, const struct reported *s) {
+static void print_counts(FILE *to, const struct stream_report *s) {
     fprintf(to,
             "\"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64 ", \"calls\": %" PRIu64
             ", \"calls_without_kernel\": %" PRIu64 ", \"system_calls\": %" PRIu64
@@ -116,7 +116,7 @@ static void print_counts(FILE *to, const struct reported *s) {
     s->libc < 0 ? fputs("null", to) : fprintf(to, "%" PRId64, s->libc);
 }
 
-static void print_stream_object(FILE *to, const struct reported *s) {
+static void print_stream_object(FILE *to, const struct stream_report *s) {
     fputs("{\"stream\": ", to);
     asf__print_json(to, s->name);
     fputs(", \"module\": ", to);
@@ -128,9 +128,9 @@ static void print_stream_object(FILE *to, const struct reported *s) {
     fputc('}', to);
 }
 
-static void print_process_object(FILE *to, const struct report *r, const struct reported *first) {
+static void print_process_object(FILE *to, const struct report *r, const struct stream_report *first) {
     size_t count, printed = 0;
-    const struct reported total = total_of(r, first, &count);
+    const struct stream_report total = total_of(r, first, &count);
     fputs("{\"program\": ", to);
     asf__print_json(to, first->program);
     fprintf(to, ", \"process\": %ld,\n  \"streams\": [", first->process);

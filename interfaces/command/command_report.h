@@ -12,7 +12,7 @@
 #include "interfaces/command/command.h"
 
 /* A stream of a process, or a descriptor that the program uses without stdio. */
-struct reported {
+struct stream_report {
     const char *program, *name, *module, *why;
     long process;
     uint64_t in, out;     /* bytes */
@@ -23,7 +23,7 @@ struct reported {
 
 struct report {
     size_t count;
-    struct reported *streams;
+    struct stream_report *streams;
     const char *obstacle; /* why the command cannot be served; or NULL */
     const char *command;
     bool unix_io, decompress, exact; /* the options it was served with */

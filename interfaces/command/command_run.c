@@ -40,7 +40,7 @@ static const char *stats_to_file(const char *file) {
 
 static const char *remedy(enum obstacle obstacle) {
     switch (obstacle) {
-    case CANNOT_TELL:
+    case UNREADABLE:
         return "cannot be read, so that nobody knows whether it can be served; make it readable to be told";
     case GO_PROGRAM:
         return "is a Go program, which calls the kernel by itself: asf cannot help";
@@ -106,7 +106,7 @@ static const char *missing_library(const struct program *program) {
     const char *libc = asf__libc_name(OTHER_LIBC);
     return asf__text(
         "%s uses %s (%s) and runs without asf: %s; install libasf_stdio as it is built for %s there",
-        program->binary, libc, program->loader, asf__other_library_flaw(LIBRARY_OF_STDIO), libc);
+        program->binary, libc, program->loader, asf__other_library_flaw(STDIO_LIBRARY), libc);
 }
 
 const char *asf__obstacle(const struct program *program) {
@@ -139,14 +139,14 @@ static void set_buffer(struct serving *s, const char *command, const char *optio
 
 bool asf__serving_option(struct serving *s, const char *command, int option, const char *argument) {
     if (option == 'u') {
-        s->library = LIBRARY_OF_UNIX;
+        s->library = UNIX_LIBRARY;
     } else if (option == 'b') {
         asf__size(command, "buffer", argument); /* reject bad sizes here: the library only warns */
         set_buffer(s, command, asf__text("buffer=%s", argument), false);
     } else if (option == 'e') {
         set_buffer(s, command, "buffer=libc", true);
     } else if (option == 'd') {
-        s->library = LIBRARY_OF_UNIX; /* libasf_unix also serves programs that call read() directly */
+        s->library = UNIX_LIBRARY; /* libasf_unix also serves programs that call read() directly */
         s->decompress = true;
         add_option(s, "decompress=on");
     } else if (option == 'k') {
@@ -179,16 +179,16 @@ int asf__run(int argc, char **argv) {
         asf__fail("run: %s is no program; a file for --stats is given as --stats=%s", argv[optind],
                   argv[optind]);
     struct program program = asf__find_program(argv[optind]);
-    if (s.library == LIBRARY_OF_UNIX && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
-        asf__other_library_flaw(LIBRARY_OF_UNIX) != NULL)
+    if (s.library == UNIX_LIBRARY && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
+        asf__other_library_flaw(UNIX_LIBRARY) != NULL)
         asf__warn(
             "%s uses %s, and its stdio alone is served: %s; install libasf_unix as it is built for %s there",
-            program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(LIBRARY_OF_UNIX),
+            program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(UNIX_LIBRARY),
             asf__libc_name(OTHER_LIBC));
     if (report)
         return asf__stat_program(argv + optind, &s, NULL, false);
     const char *obstacle = asf__obstacle(&program);
-    if (obstacle && (program.obstacle != CANNOT_TELL || stats))
+    if (obstacle && (program.obstacle != UNREADABLE || stats))
         asf__warn("%s", obstacle);
     s.options = asf__join_list(stats, ',', s.options != NULL ? s.options : "");
     return asf__execute(argv + optind, &s);

@@ -21,7 +21,7 @@
 /* --- the lines of the library ------------------------------------------------------------- */
 
 /* Returns false if the line is not the library's, or if a name in it has a tab. */
-static bool parse_line(char *line, struct reported *s) {
+static bool parse_line(char *line, struct stream_report *s) {
     enum { FIELDS = 12 };
     char *field[FIELDS], *next = line;
     for (int i = 0; i < FIELDS; i++)
@@ -30,17 +30,17 @@ static bool parse_line(char *line, struct reported *s) {
     uint64_t numbers[5];
     for (int i = 0; i < 5; i++)
         numbers[i] = strtoull(field[5 + i], NULL, 10);
-    *s = (struct reported){.program = field[1],
-                           .process = strtol(field[2], NULL, 10),
-                           .name = field[3],
-                           .module = field[4],
-                           .in = numbers[0],
-                           .out = numbers[1],
-                           .calls = numbers[2],
-                           .free = numbers[3],
-                           .syscalls = numbers[4],
-                           .why = field[10],
-                           .libc = field[11][0] == '-' ? -1 : strtoll(field[11], NULL, 10)};
+    *s = (struct stream_report){.program = field[1],
+                                .process = strtol(field[2], NULL, 10),
+                                .name = field[3],
+                                .module = field[4],
+                                .in = numbers[0],
+                                .out = numbers[1],
+                                .calls = numbers[2],
+                                .free = numbers[3],
+                                .syscalls = numbers[4],
+                                .why = field[10],
+                                .libc = field[11][0] == '-' ? -1 : strtoll(field[11], NULL, 10)};
     return !strcmp(field[0], "asf:") && !next;
 }
 
@@ -94,25 +94,25 @@ bool asf__report_program(char **argv, const struct serving *asked, struct report
     struct serving s = *asked;
     struct program program = asf__find_program(argv[0]);
     char *path;
-    asf__preload(LIBRARY_OF_UNIX); /* fails before the program starts */
+    asf__preload(UNIX_LIBRARY); /* fails before the program starts */
     signal(SIGCHLD, SIG_DFL);
     int fd = asf__temporary("stat", &path);
     const char *given = getenv("ASF_OPTIONS");
     given = asf__text(",%s,%s,", given ? given : "", s.options ? s.options : "");
     *r = (struct report){.command = argv[0],
                          .obstacle = asf__obstacle(&program),
-                         .unix_io = s.library == LIBRARY_OF_UNIX,
+                         .unix_io = s.library == UNIX_LIBRARY,
                          .decompress = strstr(given, ",decompress=on,") || strstr(given, ",decompress=1,"),
                          .exact = strstr(given, ",buffer=libc,")};
     s.options = asf__text("%s%sstats=%s%s", s.options ? s.options : "", s.options ? "," : "", path,
                           r->unix_io ? "" : ",private=off");
-    s.library = LIBRARY_OF_UNIX;
+    s.library = UNIX_LIBRARY;
     bool failed = fork_program(argv, &s);
     r->status = asf__wait(NULL);
     unlink(path);
     asf__child_done();
     read_lines(r, fd);
-    if (program.obstacle == CANNOT_TELL && r->count > 0)
+    if (program.obstacle == UNREADABLE && r->count > 0)
         r->obstacle = NULL;
     return !failed;
 }

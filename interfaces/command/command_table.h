@@ -45,9 +45,9 @@ const char *asf__option_text(const struct command_option *option);
 /* asf__suggestion: returns "; is NAME meant?" for a subcommand of `group` one letter away from the word, or
  * "".  `group` is "shm" or "record", or "" for asf's own subcommands. */
 const char *asf__suggestion(const char *group, const char *word);
-/* asf__close_words: returns whether the words differ by one letter added, missing, changed or swapped with
+/* asf__is_one_edit: returns whether the words differ by one letter added, missing, changed or swapped with
  * its neighbour. */
-int asf__close_words(const char *a, const char *b);
+int asf__is_one_edit(const char *a, const char *b);
 /* asf__check_keys: fail unless the library knows the key and accepts the value of each option in the list. */
 void asf__check_keys(const char *command, const char *options);
 /* asf__drop_unusable_options: remove unusable options from ASF_OPTIONS.  They were reported when this process

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
     const bool script = size > 1 && data[0] == '#' && data[1] == '!'; // its interpreter's name is never freed
     const program p = script ? program{} : asf__find_program(path.c_str());
-    if (p.obstacle == CANNOT_TELL || (asf__is_library(path.c_str()) && p.obstacle == FOREIGN_MACHINE))
+    if (p.obstacle == UNREADABLE || (asf__is_library(path.c_str()) && p.obstacle == FOREIGN_MACHINE))
         fuzz::wrong("the file is not what it is");
     free(const_cast<char *>(p.loader)); // the command leaves it to the end
     close(fd);
