@@ -81,11 +81,12 @@ static char **environment_with(char *options) {
     return copy;
 }
 
-static void *before_popen(int ours, const char **command, char ***environment) {
+static void *before_popen(int parent_end, const char **command, char ***environment) {
     struct stat64 st;
     char option[ASF_RING_OPTION];
     struct offer *o = asf__options()->popen_rings ? calloc(1, sizeof *o) : NULL;
-    if (!o || asf__fstat(ours, &st) < 0 || (o->ring = asf__ring_offer(ours, option, sizeof option)) < 0) {
+    if (!o || asf__fstat(parent_end, &st) < 0 ||
+        (o->ring = asf__ring_offer(parent_end, option, sizeof option)) < 0) {
         free(o);
         return NULL;
     }
@@ -129,7 +130,7 @@ static bool forget_child(pid_t child) {
     return b != NULL;
 }
 
-static void after_popen(void *offer, int ours, bool reading, pid_t child) {
+static void after_popen(void *offer, int parent_end, bool reading, pid_t child) {
     struct offer *o = offer;
     if (child > 0 && o->command)
         remember_child(child);
@@ -139,7 +140,7 @@ static void after_popen(void *offer, int ours, bool reading, pid_t child) {
     if (child > 0) {
         asf__ring_expect(o->ring, reading ? ASF_RING_READER : ASF_RING_WRITER, getpid());
         asf__ring_expect(o->ring, reading ? ASF_RING_WRITER : ASF_RING_READER, child);
-        asf__pipe_record_created(ours, o->ring, o->inode);
+        asf__pipe_record_created(parent_end, o->ring, o->inode);
         asf__pipe_module = &ring_module;
     } else {
         asf__close(o->ring);

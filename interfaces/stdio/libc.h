@@ -12,9 +12,9 @@
  *   asf__scan_flag         whether a flag of scanf changes nothing
  *   asf__offset_in, asf__set_offset_in, asf__state_in
  *                          the parts of an fpos_t
- *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_FACE, ASF_STANDARD_VISIBILITY
+ *   asf__stdin, asf__stdout, asf__stderr, ASF_STANDARD_LIBC_MEMBERS, ASF_STANDARD_VISIBILITY
  *                          the objects of the standard streams, what libc reads in them, and their visibility
- *   asf__link_sentinel, asf__face_table, asf__wide_face_table
+ *   asf__link_sentinel, asf__byte_stream_vtable, asf__wide_stream_vtable
  *                          the start; what marks a stream of ours
  *   asf__find_byte         the faster of memchr and ours
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says

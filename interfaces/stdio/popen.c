@@ -57,14 +57,14 @@ static bool close_earlier_pipe(struct asf_cios *c, void *arg) {
     return k->error == 0;
 }
 
-static int spawn(const char *command, int theirs, int standard, char **environment, pid_t *child) {
+static int spawn(const char *command, int child_end, int standard, char **environment, pid_t *child) {
     struct child_actions k = {.standard = standard};
     char *const with_operand[] = {"sh", "-c", "--", (char *)command, NULL};
     char *const without[] = {"sh", "-c", (char *)command, NULL};
     char *const *argv = ASF_LIBC(popen_operand) ? with_operand : without;
     posix_spawn_file_actions_init(&k.actions);
     /* dup2 onto itself clears close-on-exec (posix_spawn, POSIX 2024). */
-    k.error = posix_spawn_file_actions_adddup2(&k.actions, theirs, standard);
+    k.error = posix_spawn_file_actions_adddup2(&k.actions, child_end, standard);
     if (k.error == 0)
         asf__each(close_earlier_pipe, &k);
     if (k.error == 0)
@@ -73,7 +73,7 @@ static int spawn(const char *command, int theirs, int standard, char **environme
     return -k.error;
 }
 
-static FILE *open_our_end(int fd, pid_t child, const struct pipe_mode *m) {
+static FILE *open_parent_end(int fd, pid_t child, const struct pipe_mode *m) {
     FILE *f = asf__open_on_pipe(fd, m->reading ? O_RDONLY : O_WRONLY);
     if (f) {
         asf__cios(f)->child = child;
@@ -92,20 +92,21 @@ void asf__popen_in_child(void) {
 }
 
 static FILE *open_pipe(const int ends[2], const char *command, const struct pipe_mode *m, pid_t *child) {
-    int ours = m->reading ? ends[0] : ends[1], theirs = m->reading ? ends[1] : ends[0];
+    int parent_end = m->reading ? ends[0] : ends[1], child_end = m->reading ? ends[1] : ends[0];
     char **environment = environ;
     asf__publish_streams(-1);
     asf__lock(&asf__popen_lock);
-    void *offer = asf__popen_hooks.before ? asf__popen_hooks.before(ours, &command, &environment) : NULL;
-    int rc = spawn(command, theirs, m->reading ? 1 : 0, environment, child);
+    void *offer =
+        asf__popen_hooks.before ? asf__popen_hooks.before(parent_end, &command, &environment) : NULL;
+    int rc = spawn(command, child_end, m->reading ? 1 : 0, environment, child);
     if (offer)
-        asf__popen_hooks.after(offer, ours, m->reading, *child);
-    FILE *f = rc < 0 ? NULL : open_our_end(ours, *child, m);
+        asf__popen_hooks.after(offer, parent_end, m->reading, *child);
+    FILE *f = rc < 0 ? NULL : open_parent_end(parent_end, *child, m);
     int why = rc < 0 ? -rc : errno;
     asf__unlock(&asf__popen_lock);
-    asf__sys.close(theirs);
+    asf__sys.close(child_end);
     if (!f) {
-        asf__sys.close(ours);
+        asf__sys.close(parent_end);
         errno = why;
     }
     return f;

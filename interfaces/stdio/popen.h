@@ -12,14 +12,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* before: called between popen's pipe and its child; popen keeps the end `ours`.  It may replace the shell's
+/* before: called between popen's pipe and its child; popen keeps `parent_end`.  It may replace the shell's
  *         command and environment.  Returns the `offer` for `after`, or NULL: `after` is not called.
  * after:  called when the child has started, or could not (`child` is 0).
  *         Lock of both: popen's, held.
  * ended:  returns the status that pclose returns for a child that ended with `status`.  Lock: none. */
 struct asf_popen_hooks {
-    void *(*before)(int ours, const char **command, char ***environment);
-    void (*after)(void *offer, int ours, bool reading, pid_t child);
+    void *(*before)(int parent_end, const char **command, char ***environment);
+    void (*after)(void *offer, int parent_end, bool reading, pid_t child);
     int (*ended)(pid_t child, int status);
 };
 extern struct asf_popen_hooks asf__popen_hooks;

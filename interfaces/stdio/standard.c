@@ -29,7 +29,7 @@ static const struct asf_module standard = {ASF__DESCRIPTOR_OPS("unused"), .attac
         .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
-        ASF_STANDARD_FACE(object, next_one, before),                                                         \
+        ASF_STANDARD_LIBC_MEMBERS(object, next_one, before),                                                 \
     }
 
 STANDARD(asf__stdin, 0, O_RDONLY, ASF_NO_WRITES, NULL, &asf__stdout.chain);
@@ -177,8 +177,8 @@ void asf__stdio_start(void) {
     if (started)
         return;
     started = true;
-    asf__vtable = asf__face_table;
-    asf__wide_vtable = asf__wide_face_table;
+    asf__vtable = asf__byte_stream_vtable;
+    asf__wide_vtable = asf__wide_stream_vtable;
     asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();

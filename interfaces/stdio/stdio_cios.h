@@ -150,8 +150,8 @@ static inline void asf__count(struct asf_cios *c) {
         result_;                                                                                             \
     }))
 
-/* asf__bytes: make an unoriented stream a byte stream; returns false if the stream is wide. */
-static inline bool asf__bytes(struct asf_cios *c) {
+/* asf__orient_to_bytes: make an unoriented stream a byte stream; returns false if the stream is wide. */
+static inline bool asf__orient_to_bytes(struct asf_cios *c) {
     if (c->orientation == 0)
         c->orientation = -1;
     return c->orientation < 0;

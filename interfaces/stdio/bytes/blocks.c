@@ -24,7 +24,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     }
     size_t done = asf__take(c, p, n, &error);
     if (c->flags & ASF_NO_READS && done < n)
-        asf__bytes(c); /* glibc orients the stream before it refuses to read */
+        asf__orient_to_bytes(c); /* glibc orients the stream before it refuses to read */
     if (error)
         asf__error(c, asf__reported_error(c, error, ASF_NO_READS));
     else if (done < n)
@@ -34,7 +34,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
 
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     int error = 0;
-    if (!asf__bytes(c) || n == 0)
+    if (!asf__orient_to_bytes(c) || n == 0)
         return 0;
     if (!asf__ours(c))
         return asf__other_put(c, p, n);

@@ -14,7 +14,7 @@ static int flush_now(struct asf_cios *c) {
 }
 
 int asf__put_char(struct asf_cios *c, int ch) {
-    asf__bytes(c);
+    asf__orient_to_bytes(c);
     if (!asf__ours(c)) /* as glibc: putc alone of the byte functions writes to a wide stream */
         return asf__other_put_char(c, ch);
     if (ch == EOF)
@@ -156,7 +156,7 @@ int asf__unget(struct asf_cios *c, int ch) {
 
 static int unget_byte(struct asf_cios *c, int ch) {
     if (ASF_LIBC(ungetc_orients))
-        asf__bytes(c);
+        asf__orient_to_bytes(c);
     if (c->orientation <= 0 && asf__ours(c) && asf__is_last(c, ch)) {
         asf__back_up(c);
         return (unsigned char)ch;

@@ -27,7 +27,7 @@ void asf__flush_stdout_before(struct asf_cios *reader) {
 }
 
 int asf__underflow(struct asf_cios *c) {
-    if (!asf__bytes(c))
+    if (!asf__orient_to_bytes(c))
         return EOF;
     if (!asf__ours(c))
         return asf__avail(c) > 0 || asf__other_underflow(c) != EOF ? 0 : EOF;
@@ -59,7 +59,7 @@ int asf__underflow(struct asf_cios *c) {
 
 int asf__uflow(struct asf_cios *c) {
     if (!asf__ours(c) && asf__avail(c) == 0)
-        return asf__bytes(c) ? asf__other_uflow(c) : EOF;
+        return asf__orient_to_bytes(c) ? asf__other_uflow(c) : EOF;
     if (asf__underflow(c) == EOF)
         return EOF;
     return (unsigned char)*c->read_ptr++;

@@ -259,7 +259,7 @@ static inline bool put_text_fast(struct asf_cios *c, const char *text, size_t le
 enum { PUT = ASF_LIBC(counts_text) ? 1 : 0 };
 
 static int put_text_slow(struct asf_cios *c, const char *text, size_t length) {
-    return asf__bytes(c) && asf__put_bytes(c, text, length) == length ? PUT : EOF;
+    return asf__orient_to_bytes(c) && asf__put_bytes(c, text, length) == length ? PUT : EOF;
 }
 
 EXPORT int fputs_unlocked(const char *text, FILE *f) {
@@ -289,7 +289,8 @@ static inline int count_line(size_t length) {
 }
 
 static int put_line(struct asf_cios *c, const char *text, size_t length) {
-    if (!put_text_fast(c, text, length) && (!asf__bytes(c) || asf__put_bytes(c, text, length) != length))
+    if (!put_text_fast(c, text, length) &&
+        (!asf__orient_to_bytes(c) || asf__put_bytes(c, text, length) != length))
         return EOF;
     if (c->write_ptr < c->write_end)
         *c->write_ptr++ = '\n';

@@ -194,13 +194,13 @@ static inline bool asf__scan_flag(int flag) {
 #define asf__stdout             _IO_2_1_stdout_
 #define asf__stderr             _IO_2_1_stderr_
 
-#define asf__face_table      (&asf__jumps)
-#define asf__wide_face_table (&asf__wide_jumps)
+#define asf__byte_stream_vtable (&asf__jumps)
+#define asf__wide_stream_vtable (&asf__wide_jumps)
 
 void asf__link_sentinel(void);
 
 /* The members that glibc's code reads. */
-#define ASF_STANDARD_FACE(object, next_one, before)                                                          \
+#define ASF_STANDARD_LIBC_MEMBERS(object, next_one, before)                                                  \
     .chain = next_one, .prevchain = before, .lock = &object.lk, .wide_data = &object.wide,                   \
     .vtable = &asf__jumps, .wide.vtable = &asf__wide_jumps
 

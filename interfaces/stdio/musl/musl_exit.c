@@ -4,7 +4,7 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
-const char asf__face[1];
+const char asf__vtable_address[1];
 
 #undef stdin
 #undef stdout

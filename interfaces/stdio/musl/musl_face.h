@@ -155,13 +155,13 @@ static inline bool asf__scan_flag(int flag) {
 #define asf__stdout __stdout_FILE
 #define asf__stderr __stderr_FILE
 
-#define ASF_STANDARD_FACE(object, next_one, before)                                                          \
-    .chain = next_one, .prevchain = before, .lock = &object.lk, .vtable = asf__face_table
+#define ASF_STANDARD_LIBC_MEMBERS(object, next_one, before)                                                  \
+    .chain = next_one, .prevchain = before, .lock = &object.lk, .vtable = asf__byte_stream_vtable
 
 /* The `vtable` of our streams: any unique address. */
-extern const char asf__face[1];
-#define asf__face_table      ((const void *)asf__face)
-#define asf__wide_face_table NULL
+extern const char asf__vtable_address[1];
+#define asf__byte_stream_vtable ((const void *)asf__vtable_address)
+#define asf__wide_stream_vtable NULL
 
 void asf__link_sentinel(void);
 

@@ -44,7 +44,7 @@ static int orient(struct asf_cios *c, int mode) {
     if (mode > 0)
         make_wide(c);
     else if (mode < 0)
-        asf__bytes(c);
+        asf__orient_to_bytes(c);
     return orientation(c);
 }
 
@@ -267,7 +267,7 @@ static int print_wide(struct asf_cios *c, const wchar_t *format, asf__arguments 
     }
     if (!w.o.failed && !put_characters(c, w.text, (size_t)(w.o.p - w.text)))
         return -1;
-    return asf__sum(w.o.failed, n, left ? print_by_libc(c, left, asf__list(ap)) : 0);
+    return asf__print_result(w.o.failed, n, left ? print_by_libc(c, left, asf__list(ap)) : 0);
 }
 
 EXPORT int vfwprintf(FILE *restrict f, const wchar_t *restrict format, va_list ap) {

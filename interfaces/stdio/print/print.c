@@ -11,7 +11,7 @@
 
 #include "lib/text/format_plain.h"
 
-int asf__sum(bool failed, size_t n, int more) {
+int asf__print_result(bool failed, size_t n, int more) {
     if (more < 0 || (failed && n <= INT_MAX))
         return -1;
     if (n + (size_t)more <= INT_MAX)
@@ -56,7 +56,7 @@ static __attribute__((noinline)) int print_in_window(struct asf_cios *c, struct 
     }
     c->write_ptr = s.o.p;
     int more = left ? asf__libc_print(c, fortify, left, ap) : 0;
-    return asf__sum(s.o.failed, asf__made(&s.o), more);
+    return asf__print_result(s.o.failed, asf__made(&s.o), more);
 }
 
 static bool put_array(struct asf__output *o) {
@@ -78,7 +78,7 @@ static int print_in_array(struct stream_output *s, int fortify, const char *form
     }
     if (!s->o.failed && !put_array(&s->o))
         return -1;
-    return asf__sum(s->o.failed, n, left ? asf__libc_print(s->c, fortify, left, ap) : 0);
+    return asf__print_result(s->o.failed, n, left ? asf__libc_print(s->c, fortify, left, ap) : 0);
 }
 
 bool asf__fill_array(struct asf__output *o, const char *text, size_t n, bool (*put)(struct asf__output *)) {
@@ -194,7 +194,7 @@ static __attribute__((noinline)) int print_filling_window(struct asf_cios *c, st
     size_t n = asf__made(&s.o);
     if (!s.o.failed && !put_memory(&s))
         return -1;
-    return asf__sum(s.o.failed, n, left ? asf__libc_print(c, fortify, left, ap) : 0);
+    return asf__print_result(s.o.failed, n, left ? asf__libc_print(c, fortify, left, ap) : 0);
 }
 
 /* --- the call ------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ begin_in_window(const struct asf_cios *c, const char *format, asf__arguments ap)
 static int print_by_buffering(struct asf_cios *c, struct asf__format_begun begun, struct asf__place first,
                               int fortify, const char *format, asf__arguments ap) {
     if (!begun.p) {
-        if (!asf__bytes(c))
+        if (!asf__orient_to_bytes(c))
             return -1;
         if (c->flags & ASF_NO_WRITES)
             return asf__error(c, asf__reported_error(c, -EBADF, ASF_NO_WRITES));

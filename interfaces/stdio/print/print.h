@@ -14,9 +14,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* asf__sum: the result of a call: n bytes by the formatter, plus `more`, libc's result for the rest; -1 if
- * either failed.  failed: the formatter has failed.  errors  EOVERFLOW: more bytes than an int counts. */
-int asf__sum(bool failed, size_t n, int more);
+/* asf__print_result: the result of a call: n bytes by the formatter, plus `more`, libc's result for the rest;
+ * -1 if either failed.  failed: the formatter has failed.  errors  EOVERFLOW: more than INT_MAX bytes. */
+int asf__print_result(bool failed, size_t n, int more);
 
 /* asf__fill_array: the body of an output's `full` function: copies text to the array, and calls `put`
  * whenever the array is full.  So all puts but the last have the same size. */

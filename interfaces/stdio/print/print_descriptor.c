@@ -64,7 +64,7 @@ static int print_fd(int fd, int fortify, const char *format, asf__arguments ap) 
     }
     if ((!d.o.failed && !write_array(&d.o)) || (n == 0 && !left && !is_open(fd)))
         return -1;
-    return asf__sum(d.o.failed, n, left ? asf__libc_print_fd(fd, fortify, left, ap) : 0);
+    return asf__print_result(d.o.failed, n, left ? asf__libc_print_fd(fd, fortify, left, ap) : 0);
 }
 
 EXPORT int vdprintf(int fd, const char *format, va_list ap) {

@@ -42,7 +42,7 @@ static __attribute__((noinline)) int print_text_rest(char *p, size_t room, struc
         more = print_rest_by_libc(p, room, n, fortify, left == format, left, ap);
     else
         p[n < room ? n : room] = '\0';
-    return asf__sum(o.failed, n, more);
+    return asf__print_result(o.failed, n, more);
 }
 
 typedef int print_rest_function(char *p, size_t room, struct asf__format_begun begun, struct asf__place first,
@@ -154,7 +154,7 @@ int asf__print_allocated(char **result, int fortify, const char *format, asf__ar
         return asf__libc_print_allocated(result, fortify, format, ap);
     }
     bool whole = !left || append_rest_by_libc(&a, fortify, left, ap);
-    int n = asf__sum(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
+    int n = asf__print_result(a.o.failed, asf__made(&a.o), whole ? 0 : -1);
     char *p = n >= 0 ? resize_array(&a, (size_t)n + 1) : NULL;
     if (!p) {
         if (a.base != a.array)

@@ -370,7 +370,8 @@ int asf__scan_stream(struct asf_cios *c, enum asf_dialect dialect, const char *f
         asf__enter(c);
         asf__count(c);
     }
-    bool refused = !asf__ours(c) || c->flags & ASF_NO_READS || !asf__bytes(c); /* libc refuses them, too */
+    /* libc refuses these, too. */
+    bool refused = !asf__ours(c) || c->flags & ASF_NO_READS || !asf__orient_to_bytes(c);
     int n = refused ? EOF : scan_window(c, alone, list, end, ap);
     if (!alone)
         asf__leave(c);

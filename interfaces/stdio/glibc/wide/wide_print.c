@@ -69,7 +69,7 @@ static inline int print_to_stream(struct asf_cios *c, int fortify, const wchar_t
     size_t n = asf__wide_made(&s.o);
     if (asf__unlikely(s.o.failed && n <= INT_MAX))
         return -1;
-    return asf__sum(false, n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
+    return asf__print_result(false, n, asf__unlikely(left) ? print_by_libc(c, fortify, left, ap) : 0);
 }
 
 static __attribute__((noinline)) int print_locked(struct asf_cios *c, int fortify, const wchar_t *format,
