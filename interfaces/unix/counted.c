@@ -61,7 +61,7 @@ static struct call_counts *find_counts(int fd) {
     if (d && !d->why && asf__fstat(fd, &st) == 0) {
         d->why = kind_of(&st);
         set_name(d, fd);
-        asf__note_fd(fd);
+        asf__raise_highest(fd);
     }
     return d && d->why ? d : NULL;
 }

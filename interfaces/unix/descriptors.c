@@ -29,7 +29,7 @@ static void set_state(struct asf_fd *d, enum asf_fd_state state) {
     __atomic_store_n(&d->state, (uint8_t)state, __ATOMIC_RELEASE);
 }
 
-void asf__note_fd(int fd) {
+void asf__raise_highest(int fd) {
     if (fd > __atomic_load_n(&asf__highest, __ATOMIC_RELAXED))
         __atomic_store_n(&asf__highest, fd, __ATOMIC_RELAXED);
 }
@@ -58,7 +58,7 @@ static void set_opened(int fd, int flags, enum asf_fd_state state) {
         d->flags = flags;
         asf__reset_read_counts(d, asf__reads_before_window());
         d->offset_users = 0;
-        asf__note_fd(fd);
+        asf__raise_highest(fd);
         set_state(d, state);
     }
     asf__unlock(&d->stream.lk);

@@ -90,7 +90,7 @@ bool asf__set_unexamined(int fd, int flags) {
     if ((flags & O_ACCMODE) != O_RDONLY ||
         !asf__change_state(&asf__fds[fd], ASF_FD_KERNEL, ASF_FD_UNEXAMINED))
         return false;
-    asf__note_fd(fd);
+    asf__raise_highest(fd);
     return true;
 }
 
@@ -165,7 +165,7 @@ static void join_descriptor(struct asf_cios *c) {
     if (!d || d->state == ASF_FD_JOINED)
         return;
     d->joined = c;
-    asf__note_fd(c->fd);
+    asf__raise_highest(c->fd);
     __atomic_store_n(&d->state, (uint8_t)ASF_FD_JOINED, __ATOMIC_RELEASE);
 }
 

@@ -45,8 +45,8 @@ struct asf_fd {
     int duplicate;            /* SHARED: the other descriptor */
     unsigned missed;          /* since the last decision about a window: small reads that no window served */
     unsigned served;          /* the same: small reads that a window served */
-    unsigned jumps;           /* the same: lseeks and preads */
-    unsigned needed;          /* misses before the next decision */
+    unsigned seeks;           /* the same: lseeks and preads */
+    unsigned misses_allowed;  /* misses before the next decision */
     off64_t published_offset; /* the offset when it was published */
     uint64_t calls, bytes;    /* served by the window, with statistics on */
     struct asf_cios *joined;
@@ -126,9 +126,9 @@ enum { ASF_NOT_OURS = -4096 };
 
 /* asf__after_open: record the descriptor fd, opened with `flags`; fd may be -1.  returns  fd. */
 int asf__after_open(int fd, int flags);
-/* asf__note_fd: raise asf__highest to fd, which is no longer the kernel's alone, so that asf__publish_all
- * visits it. */
-void asf__note_fd(int fd);
+/* asf__raise_highest: raise asf__highest to fd, which is no longer the kernel's alone, so that
+ * asf__publish_all visits it. */
+void asf__raise_highest(int fd);
 /* asf__publish: called before the kernel works on the descriptor, which is the kernel's from then on.  A
  * joined one stays joined: its stream writes pending output and moves the kernel's offset to its position.
  * asf__publish_every: the same for all descriptors.

@@ -73,15 +73,15 @@ static inline bool copy_parts(struct asf_fd *d, const struct iovec *v, int count
 static enum asf_fd_state try_window(struct asf_fd *d, int fd, size_t n, off64_t at) {
     struct asf_cios *c = &d->stream;
     struct stat64 st;
-    const bool forced = asf__options()->module[0] == 'm', is_scattered = d->jumps > d->missed / 2;
+    const bool forced = asf__options()->module[0] == 'm', is_scattered = d->seeks > d->missed / 2;
     off64_t future_reads = n > SMALL_GAIN ? MIN_FUTURE_LARGER_READS : MIN_FUTURE_READS;
     c->fd = fd;
     if (asf__fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || at >= st.st_size)
         return ASF_FD_KERNEL;
     if (!forced && !is_scattered && st.st_size < (off64_t)n * future_reads)
         return ASF_FD_KERNEL;
-    if (!forced && is_scattered && !c->buffer && d->needed < asf__map_costs(c, st.st_size)) {
-        d->needed = asf__map_costs(c, st.st_size);
+    if (!forced && is_scattered && !c->buffer && d->misses_allowed < asf__map_costs(c, st.st_size)) {
+        d->misses_allowed = asf__map_costs(c, st.st_size);
         return ASF_FD_NEW;
     }
     if (!c->buffer && !(c->why = asf__why_map(c, &st)))
@@ -90,8 +90,8 @@ static enum asf_fd_state try_window(struct asf_fd *d, int fd, size_t n, off64_t 
 }
 
 void asf__reset_read_counts(struct asf_fd *d, unsigned needed) {
-    d->missed = d->served = d->jumps = 0;
-    d->needed = needed;
+    d->missed = d->served = d->seeks = 0;
+    d->misses_allowed = needed;
 }
 
 unsigned asf__reads_before_window(void) {
@@ -116,15 +116,15 @@ static void begin_private(struct asf_fd *d, int fd, size_t n, off64_t at) {
 /* Counts a small read of a NEW descriptor that the kernel served: n bytes at `at`, or if that is negative
  * at the descriptor's offset.  lock: none. */
 static void count_new_miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
-    d->jumps += at >= 0;
-    if (++d->missed > d->needed)
+    d->seeks += at >= 0;
+    if (++d->missed > d->misses_allowed)
         begin_private(d, fd, n, at);
 }
 
 /* Counts a small read of a private descriptor that the window did not serve; arguments as count_new_miss's.
  * lock: held. */
 static void count_miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
-    if (d->state != ASF_FD_PRIVATE || ++d->missed <= d->needed)
+    if (d->state != ASF_FD_PRIVATE || ++d->missed <= d->misses_allowed)
         return;
     bool gained = d->served >= MIN_FUTURE_READS;
     asf__reset_read_counts(d, READS_BEFORE);
@@ -423,7 +423,7 @@ long asf__unix_lseek(int fd, off64_t offset, int whence) {
     if (r == ASF_NOT_OURS)
         r = asf__kernel_lseek(fd, offset, whence);
     if (entry == OFFSET_HELD) {
-        d->jumps++;
+        d->seeks++;
         release_offset(d);
     }
     return asf__result_or_errno(r);
