@@ -71,7 +71,7 @@ struct run {
 
 /* --- ending early --------------------------------------------------------------------------- */
 
-static struct run *current_run; /* for kill_jobs, at exit */
+static struct run *current_run; /* for terminate_jobs, at exit */
 
 static void kill_later_jobs(struct run *r, int64_t last_good, int sig) {
     for (unsigned i = 0; i < r->count; i++)
@@ -79,8 +79,14 @@ static void kill_later_jobs(struct run *r, int64_t last_good, int sig) {
             kill(r->jobs[i].process, sig);
 }
 
-static void kill_jobs(void) {
-    kill_later_jobs(current_run, -1, SIGTERM);
+/* Keeps the lock: no job may start before this process ends. */
+static void kill_all_jobs(int sig) {
+    pthread_mutex_lock(&current_run->lock);
+    kill_later_jobs(current_run, -1, sig);
+}
+
+static void terminate_jobs(void) {
+    kill_all_jobs(SIGTERM);
 }
 
 /* Stop the chunks after the first that fails, and print the others: the command alone prints as much. */
@@ -99,9 +105,10 @@ static void record_failure(struct run *r, int64_t index, int result) {
 static void fail_output(struct run *r) {
     int error = r->output.error;
     if (error == EPIPE) {
-        kill_jobs();
+        terminate_jobs();
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
+        _exit(128 + SIGPIPE); /* the signal is blocked */
     }
     asf__fail("parallel: standard output: write: %s; redirect it to where there is room", strerror(error));
 }
@@ -260,11 +267,14 @@ static void show_progress(const struct run *r, double seconds) {
 }
 
 /* A signal that ends this process also ends the runs. */
-static void die_by_signal(int sig, const sigset_t *waited) {
-    kill_later_jobs(current_run, -1, sig);
+static void die_by_signal(int sig) {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, sig);
+    kill_all_jobs(sig);
     signal(sig, SIG_DFL);
     raise(sig);
-    sigprocmask(SIG_UNBLOCK, waited, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 }
 
 static void wait_for_jobs(const struct run *r, const sigset_t *waited) {
@@ -274,7 +284,7 @@ static void wait_for_jobs(const struct run *r, const sigset_t *waited) {
     bool shown = false;
     for (int sig; (sig = sigtimedwait(waited, NULL, shows ? &often : NULL)) != SIGALRM;) {
         if (sig > 0)
-            die_by_signal(sig, waited);
+            die_by_signal(sig);
         double seconds = asf__seconds() - began;
         if (shows && seconds > 1)
             show_progress(r, seconds), shown = true;
@@ -325,7 +335,7 @@ static void run_jobs(struct run *r) {
     if (!r->jobs)
         asf__fail("parallel: malloc: %s; use fewer jobs", strerror(errno));
     current_run = r;
-    atexit(kill_jobs);
+    atexit(terminate_jobs);
     for (unsigned i = 0; i < r->count; i++) {
         r->jobs[i].run = r;
         start_thread(&r->jobs[i].thread, run_job, &r->jobs[i]);
