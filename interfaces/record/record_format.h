@@ -34,8 +34,6 @@ enum {
     DEPTH_MOST = 16,
     SLOTS_MOST = 64 * 1024, /* most slots and flags in all structs of a format */
     SIZE_MOST = 1 << 24,    /* most bytes of a struct */
-    FORMATS_MOST = 1024,    /* formats of a stream; default of the options */
-    MEMORY_MOST = 64 << 20, /* bytes of memory for a stream's formats; default of the options */
     HEADER = 16,
     STRUCT_ENTRY = 16,
     FIELD_ENTRY = 20,
@@ -107,10 +105,9 @@ int asf__record_fail(int code, const char *format, ...) __attribute__((cold, for
 /* asf__record_no_memory: returns -ENOMEM and sets the text; `what` is "for ..." or "to ...". */
 int asf__record_no_memory(const char *what) __attribute__((cold));
 
-/* asf__limit: the limit from the options, or `standard` if that is 0. */
-static inline size_t asf__limit(size_t limit, size_t standard) {
-    return limit ? limit : standard;
-}
+/* asf__options_of: the program's options, which may be NULL, with defaults in place of zeros.
+ * returns  0; -EINVAL: they are of another version */
+int asf__options_of(const struct asf_record_options *given, struct asf_record_options *options);
 
 /* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes may have another one.
  * returns  0; -E2BIG */
@@ -127,14 +124,6 @@ static inline const struct asf_record_layout *asf__root(const struct asf_record_
 /* asf__hash: the hash that identifies the format with this description. */
 void asf__hash(const void *description, size_t length, unsigned char hash[16]);
 
-/* asf__same_hash: whether two hashes of 16 bytes are equal. */
-static inline bool asf__same_hash(const unsigned char *a, const unsigned char *b) {
-    uint64_t x[2], y[2];
-    __builtin_memcpy(x, a, sizeof x);
-    __builtin_memcpy(y, b, sizeof y);
-    return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
-}
-
 /* asf__field_named: the field with this name, or NULL. */
 const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name);
 
@@ -145,8 +134,29 @@ const struct asf__field **asf__in_order(const struct asf_record_layout *s);
 void asf__member(const struct asf_record_layout *s, const struct asf__field *field,
                  struct asf_record_member *member);
 
+/* --- checking records --------------------------------------------------------------------- */
+
 /* asf__list_slots: set the slots and flags of all structs. */
 int asf__list_slots(struct asf_record_format *f);
+
+/* The data that a pointer refers to.  The parts of the record's own pointers come first, in order of the
+ * struct's slots.  The parts of an array's elements are consecutive. */
+struct asf__part {
+    uint64_t at;    /* offset in the record; 0: a null pointer */
+    uint64_t count; /* elements; for a string, its bytes including the null */
+    uint64_t child; /* index of the first part of the first element */
+};
+
+struct asf__parts {
+    struct asf__part *all;
+    size_t count, room;
+};
+
+/* asf__check_record: check a record of `length` bytes, and store the offsets and counts that are valid in
+ * `parts`.  Conversions use these and never read them from the record again, since it may change.  Returns 0,
+ * -EBADMSG or -ENOMEM. */
+int asf__check_record(const struct asf_record_format *f, const unsigned char *record, size_t length,
+                      struct asf__parts *parts);
 
 #pragma GCC visibility pop
 

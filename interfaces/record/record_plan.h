@@ -10,7 +10,7 @@
 #ifndef ASF_RECORD_PLAN_H
 #define ASF_RECORD_PLAN_H
 
-#include "interfaces/record/record_check.h"
+#include "interfaces/record/record_format.h"
 
 #pragma GCC visibility push(hidden)
 

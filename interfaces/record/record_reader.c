@@ -17,8 +17,10 @@ enum { HASHED_MOST = 64 }; /* formats from the store that a reader keeps; the st
 int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_reader **reader) {
     *reader = NULL;
-    if (options && options->size != sizeof *options)
-        return asf__record_fail(-EINVAL, "the options have the size of another version of the library");
+    struct asf_record_options o;
+    int rc = asf__options_of(options, &o);
+    if (rc < 0)
+        return rc;
     if (stream && !asf_set_stream_mode(stream, ASF_READ))
         return asf__record_fail(-EBADF,
                                 "the stream is not open for reading, or its output cannot be written");
@@ -26,14 +28,7 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
     if (!r)
         return asf__record_no_memory("for a reader");
     r->stream = stream;
-    if (options)
-        r->options = *options;
-    struct asf_record_options *o = &r->options;
-    o->most_bytes = asf__limit(o->most_bytes, (size_t)256 << 20);
-    o->most_expanded = asf__limit(o->most_expanded, (size_t)1 << 30);
-    o->most_formats = asf__limit(o->most_formats, FORMATS_MOST);
-    o->most_plans = asf__limit(o->most_plans, 256);
-    o->most_memory = asf__limit(o->most_memory, MEMORY_MOST);
+    r->options = o;
     r->record.reader = r;
     *reader = r;
     return 0;
@@ -125,7 +120,7 @@ int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *fra
 static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash,
                           struct asf_record_format **f) {
     for (size_t i = r->hashed_count; i > 0; i--)
-        if (asf__same_hash(r->hashed[i - 1]->hash, hash)) {
+        if (!memcmp(r->hashed[i - 1]->hash, hash, FRAME_HASH)) {
             *f = r->hashed[i - 1];
             return 0;
         }

@@ -270,17 +270,13 @@ int asf_record_end(struct asf_record_writer *w) {
 int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_writer **writer) {
     *writer = NULL;
-    if (options && options->size != sizeof *options)
-        return asf__record_fail(-EINVAL, "the options have the size of another version of the library");
     struct asf_record_writer *w = calloc(1, sizeof *w);
     if (!w)
         return asf__record_no_memory("for a writer");
     w->stream = stream;
-    if (options)
-        w->options = *options;
-    w->options.most_formats = asf__limit(w->options.most_formats, FORMATS_MOST);
-    w->options.most_memory = asf__limit(w->options.most_memory, MEMORY_MOST);
-    int rc = put_frame(w, (struct asf__frame){.token = FRAME_TOKEN, .kind = FRAME_START}, NULL);
+    int rc = asf__options_of(options, &w->options);
+    if (rc == 0)
+        rc = put_frame(w, (struct asf__frame){.token = FRAME_TOKEN, .kind = FRAME_START}, NULL);
     if (rc < 0)
         free(w);
     else

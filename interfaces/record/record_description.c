@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_parse.c - parses a description to a format.  It accepts only descriptions that the library itself
- * could have written, byte for byte.
+ * record_description.c - the descriptions of formats: parses one to a format, and declares a struct of this
+ * program by writing one and parsing it.  It accepts only descriptions that it could have written, byte for
+ * byte.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,26 +40,9 @@ static const char *get_name(struct parse *in) {
     return name;
 }
 
-/* Key of a search for a field by name. */
-struct wanted {
-    const struct asf__field *fields;
-    const char *name;
-};
-
-static int compare(const void *wanted, const void *number) {
-    const struct wanted *w = wanted;
-    return strcmp(w->name, w->fields[*(const uint16_t *)number].name);
-}
-
 static int compare_fields(const void *a, const void *b, void *fields) {
     const struct asf__field *f = fields;
     return strcmp(f[*(const uint16_t *)a].name, f[*(const uint16_t *)b].name);
-}
-
-const struct asf__field *asf__field_named(const struct asf_record_layout *s, const char *name) {
-    const struct wanted wanted = {s->fields, name};
-    const uint16_t *at = bsearch(&wanted, s->by_name, s->fields_count, sizeof *at, compare);
-    return at ? &s->fields[*at] : NULL;
 }
 
 static int sort_names(struct asf_record_layout *s) {
@@ -144,23 +128,6 @@ static int parse_field(struct parse *in, struct asf_record_format *f, unsigned n
 }
 
 /* --- one struct ------------------------------------------------------------------------ */
-
-static int by_offset(const void *a, const void *b) {
-    const struct asf__field *const *x = a, *const *y = b;
-    return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
-}
-
-const struct asf__field **asf__in_order(const struct asf_record_layout *s) {
-    const struct asf__field **sorted = malloc(s->fields_count * sizeof(void *));
-    bool ordered = true;
-    for (uint32_t i = 0; sorted && i < s->fields_count; i++) {
-        sorted[i] = &s->fields[i];
-        ordered = ordered && (i == 0 || sorted[i]->offset > sorted[i - 1]->offset);
-    }
-    if (sorted && !ordered)
-        qsort(sorted, s->fields_count, sizeof(void *), by_offset);
-    return sorted;
-}
 
 static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
     const struct asf__field **sorted = asf__in_order(s);
@@ -343,54 +310,181 @@ int asf_record_parse(const void *description, size_t length, struct asf_record_f
     return 0;
 }
 
-int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
-                     const struct asf_record_format *f) {
-    if (count >= o->most_formats)
-        return asf__record_fail(-E2BIG, "the stream has more than %zu formats", o->most_formats);
-    if (footprint > o->most_memory || f->footprint > o->most_memory - footprint)
-        return asf__record_fail(-E2BIG, "the stream's formats take more than %zu bytes", o->most_memory);
+/* --- declaring the struct types of this program ---------------------------------------------- */
+
+/* The struct types of a format; each comes after the types that it contains. */
+struct types {
+    const struct asf_record_type *all[STRUCTS_MOST];
+    unsigned count, fields;
+    size_t names;
+};
+
+static unsigned index_of(const struct types *t, const struct asf_record_type *type) {
+    unsigned i = 0;
+    while (i < t->count && t->all[i] != type)
+        i++;
+    return i;
+}
+
+static bool has_text(const char *name) {
+    return name && *name;
+}
+
+static int count_names(struct types *t, const struct asf_record_type *type) {
+    if (!has_text(type->name))
+        return asf__record_fail(-EINVAL, "a struct has no name");
+    if (type->count == 0)
+        return asf__record_fail(-EINVAL, "'%.64s' has no fields", type->name);
+    t->names += strlen(type->name) + 1;
+    for (size_t i = 0; i < type->count; i++) {
+        const char *name = type->fields[i].name;
+        if (!has_text(name))
+            return asf__record_fail(-EINVAL, "field %zu of '%.64s' has no name", i, type->name);
+        t->names += strlen(name) + 1;
+        if (t->names > DESCRIPTION_MOST)
+            return asf__record_fail(-E2BIG, "the names take more than %d bytes", DESCRIPTION_MOST);
+    }
     return 0;
 }
 
-struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
-    __atomic_add_fetch(&f->users, 1, __ATOMIC_RELAXED);
-    return f;
-}
-
-/* Functions of ThreadSanitizer; NULL without it.  It does not see the atomics of a library that was built
- * without it. */
-extern void __tsan_acquire(void *address) __attribute__((weak));
-extern void __tsan_release(void *address) __attribute__((weak));
-
-static bool was_last_user(struct asf_record_format *f) {
-    if (__tsan_release)
-        __tsan_release(f);
-    if (__atomic_sub_fetch(&f->users, 1, __ATOMIC_ACQ_REL) > 0)
-        return false;
-    if (__tsan_acquire)
-        __tsan_acquire(f);
-    return true;
-}
-
-void asf_record_format_free(struct asf_record_format *f) {
-    if (!f || !was_last_user(f))
-        return;
-    for (unsigned i = 0; f->structs && i < f->count; i++) {
-        free(f->structs[i].by_name);
-        free(f->structs[i].slots);
-        free(f->structs[i].flags);
+static int collect(struct types *t, const struct asf_record_type *type, int depth) {
+    if (!type)
+        return asf__record_fail(-EINVAL, "a field is a struct but has no type");
+    if (index_of(t, type) < t->count)
+        return 0;
+    if (depth > DEPTH_MOST)
+        return asf__record_fail(-E2BIG, "'%.64s' is nested deeper than %d levels", type->name, DEPTH_MOST);
+    for (size_t i = 0; i < type->count && i <= FIELDS_MOST; i++) {
+        int rc = type->fields[i].kind == ASF_RECORD_STRUCT ? collect(t, type->fields[i].type, depth + 1) : 0;
+        if (rc < 0)
+            return rc;
     }
-    free(f->structs);
-    free(f->fields);
-    free(f->description);
-    free(f);
+    if (t->count == STRUCTS_MOST || type->count > FIELDS_MOST - t->fields)
+        return asf__record_fail(-E2BIG, "there are more than %d structs or %d fields", STRUCTS_MOST,
+                                FIELDS_MOST);
+    t->all[t->count++] = type;
+    t->fields += (unsigned)type->count;
+    return count_names(t, type);
 }
 
-const void *asf_record_describe(const struct asf_record_format *f, size_t *length) {
-    *length = f->length;
-    return f->description;
+/* --- writing the description --------------------------------------------------------- */
+
+struct out {
+    unsigned char *p;
+    char *names;
+    uint32_t used;
+};
+
+static void put(struct out *out, uint64_t value, unsigned size) {
+    asf__store(out->p, value, size, ASF__FOREIGN);
+    out->p += size;
 }
 
-const unsigned char *asf_record_hash(const struct asf_record_format *f) {
-    return f->hash;
+static void put_name(struct out *out, const char *name) {
+    put(out, out->used, 4);
+    strcpy(out->names + out->used, name);
+    out->used += (uint32_t)strlen(name) + 1;
+}
+
+static int counter_of(const struct asf_record_type *type, const struct asf_record_field *field,
+                      uint16_t *counter) {
+    *counter = NONE;
+    if (field->shape != ASF_RECORD_DYNAMIC)
+        return 0;
+    for (size_t i = 0; field->counter && i < type->count; i++)
+        if (!strcmp(type->fields[i].name, field->counter))
+            *counter = (uint16_t)i;
+    return *counter != NONE
+               ? 0
+               : asf__record_fail(-EINVAL, "field '%.64s' has no counter '%.64s' in the same struct",
+                                  field->name, field->counter ? field->counter : "");
+}
+
+static int put_field(struct out *out, const struct types *t, const struct asf_record_type *type,
+                     const struct asf_record_field *field) {
+    bool of_struct = field->kind == ASF_RECORD_STRUCT;
+    uint16_t counter;
+    int rc = counter_of(type, field, &counter);
+    if (rc < 0)
+        return rc;
+    if (of_struct && field->size != field->type->size)
+        return asf__record_fail(-EINVAL, "field '%.64s' differs in size from '%.64s'", field->name,
+                                field->type->name);
+    if (field->offset > SIZE_MOST || field->count > SIZE_MOST || (!of_struct && field->size > 8))
+        return asf__record_fail(-EINVAL, "field '%.64s' has an invalid size, count or offset", field->name);
+    put_name(out, field->name);
+    put(out, field->offset, 4);
+    put(out, field->count, 4);
+    put(out, of_struct ? index_of(t, field->type) : NONE, 2);
+    put(out, counter, 2);
+    put(out, field->kind & 0xff, 1);
+    put(out, of_struct ? 0 : field->size, 1);
+    put(out, field->shape & 0xff, 1);
+    put(out, 0, 1);
+    return 0;
+}
+
+static void put_head(struct out *out, const struct types *t, size_t length) {
+    put(out, length, 4);
+    put(out, 1, 1);
+    put(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 1);
+    put(out, sizeof(void *), 1);
+    put(out, 0, 1);
+    put(out, t->count, 2);
+    put(out, t->fields, 2);
+    put(out, t->names, 4);
+}
+
+static int describe(struct out *out, const struct types *t, size_t length) {
+    unsigned first = 0;
+    int rc = 0;
+    put_head(out, t, length);
+    for (unsigned i = 0; i < t->count; i++) {
+        const struct asf_record_type *type = t->all[i];
+        if (type->size > SIZE_MOST)
+            return asf__record_fail(-E2BIG, "'%.64s' has more than 16 MiB", type->name);
+        if (type->alignment > 64)
+            return asf__record_fail(-EINVAL, "'%.64s' is aligned to more than 64 bytes", type->name);
+        put_name(out, type->name);
+        put(out, type->size, 4);
+        put(out, first, 2);
+        put(out, type->count, 2);
+        put(out, type->alignment, 1);
+        put(out, 0, 1);
+        put(out, 0, 2);
+        first += (unsigned)type->count;
+    }
+    for (unsigned i = 0; i < t->count; i++)
+        for (size_t j = 0; rc == 0 && j < t->all[i]->count; j++)
+            rc = put_field(out, t, t->all[i], &t->all[i]->fields[j]);
+    return rc;
+}
+
+/* Sets the members of fields that a description does not contain. */
+static void keep_wishes(struct asf_record_format *f, const struct types *t) {
+    for (unsigned i = 0; i < t->count; i++)
+        for (size_t j = 0; j < t->all[i]->count; j++) {
+            f->structs[i].fields[j].wishes = (uint8_t)t->all[i]->fields[j].wishes;
+            f->structs[i].fields[j].fallback = t->all[i]->fields[j].fallback;
+        }
+}
+
+int asf_record_declare(const struct asf_record_type *type, struct asf_record_format **format) {
+    struct types t = {0};
+    *format = NULL;
+    int rc = collect(&t, type, 1);
+    if (rc < 0)
+        return rc;
+    size_t length = HEADER + t.count * STRUCT_ENTRY + t.fields * FIELD_ENTRY + t.names;
+    unsigned char *description = malloc(length);
+    if (!description)
+        return asf__record_no_memory("for the format");
+    struct out out = {.p = description, .names = (char *)description + length - t.names};
+    rc = describe(&out, &t, length);
+    if (rc == 0)
+        rc = asf_record_parse(description, length, format);
+    if (rc == 0)
+        keep_wishes(*format, &t);
+    free(description);
+    return rc == -EBADMSG ? -EINVAL : rc;
 }
