@@ -50,6 +50,12 @@ int asf__options_of(const struct asf_record_options *given, struct asf_record_op
     return 0;
 }
 
+int asf__check_native(const struct asf_record_format *f) {
+    if (!f->swapped && f->slot == sizeof(void *))
+        return 0;
+    return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(f)->name);
+}
+
 int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
                      const struct asf_record_format *f) {
     if (count >= o->most_formats)

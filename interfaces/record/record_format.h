@@ -109,6 +109,10 @@ int asf__record_no_memory(const char *what) __attribute__((cold));
  * returns  0; -EINVAL: they are of another version */
 int asf__options_of(const struct asf_record_options *given, struct asf_record_options *options);
 
+/* asf__check_native: whether a format is of this machine.
+ * returns  0; -EINVAL */
+int asf__check_native(const struct asf_record_format *f);
+
 /* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes may have another one.
  * returns  0; -E2BIG */
 int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,

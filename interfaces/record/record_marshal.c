@@ -155,9 +155,9 @@ static int marshal_slots(struct marshal *g, const struct asf_record_layout *s, c
 int asf__marshal_size(const struct asf_record_format *f, const void *data, size_t *size) {
     const struct asf_record_layout *root = asf__root(f);
     struct marshal g = {.f = f, .used = root->size, .room = SIZE_MAX / 2};
-    if (f->swapped || f->slot != sizeof(void *))
-        return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", root->name);
-    int rc = marshal_slots(&g, root, data, NULL);
+    int rc = asf__check_native(f);
+    if (rc == 0)
+        rc = marshal_slots(&g, root, data, NULL);
     *size = g.used;
     return rc;
 }

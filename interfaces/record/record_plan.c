@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_plan.c - makes a plan: the ops for the record's struct and for array elements, the fills for
- * pointers, and whether a record can be used without conversion.
+ * record_plan.c - makes a plan: matches two formats by field names, which gives the ops for structs and array
+ * elements, and the fills for pointers; and decides whether a record can be used without conversion.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,74 +10,313 @@
 
 #include "interfaces/record/record_plan.h"
 
-/* --- routines ---------------------------------------------------------------------- */
+/* --- ops: how a struct is converted ------------------------------------------------------- */
 
-static int add_routine(struct asf__plan *plan, struct asf__routine r, uint32_t *number) {
-    if (plan->count == ROUTINES_MOST)
-        return asf__record_fail(-E2BIG, "the formats have more than %d kinds of arrays", ROUTINES_MOST);
-    if (plan->count == plan->room) {
-        uint32_t room = 2 * plan->room + 4;
-        struct asf__routine *more = reallocarray(plan->routines, room, sizeof *more);
+/* The most bytes of padding between two copied fields that are copied, too, to make one copy of both. */
+enum { PADDING = 16 };
+
+struct match {
+    struct asf__plan *plan;
+    struct asf__routine *r;
+    uint32_t body_start; /* index of the first op of the current loop's body, or 0 */
+    uint32_t done;       /* bytes of the native struct that the ops set so far */
+    int level;           /* nesting depth of loops */
+};
+
+static bool swaps(const struct asf__plan *plan) {
+    return plan->wire->swapped; /* the native format has this machine's byte order */
+}
+
+static int mismatch(const struct asf__field *field, const char *what) {
+    return asf__record_fail(-EPROTOTYPE, "field '%.64s' %s", field->name, what);
+}
+
+static int append(struct match *m, struct asf__op op) {
+    struct asf__routine *r = m->r;
+    if (++m->plan->ops > OPS_MOST)
+        return asf__record_fail(-E2BIG, "field '%.64s': the formats need more than %d operations",
+                                op.field ? op.field->name : "", OPS_MOST);
+    if ((r->ops_count & (r->ops_count + 1)) == 0) {
+        struct asf__op *more = reallocarray(r->ops, 2 * (size_t)r->ops_count + 1, sizeof *more);
         if (!more)
             return asf__record_no_memory("to match the formats");
-        plan->routines = more;
-        plan->room = room;
+        r->ops = more;
     }
-    *number = plan->count;
-    plan->routines[plan->count++] = r;
+    r->ops[r->ops_count++] = op;
     return 0;
 }
 
-static int routine_of_structs(struct asf__plan *plan, unsigned wire, unsigned native, uint32_t *number) {
-    for (*number = 0; *number < plan->count; ++*number)
-        if (plan->routines[*number].wire == wire && plan->routines[*number].native == native)
-            return 0;
-    struct asf__routine r = {.wire = (uint16_t)wire,
-                             .native = (uint16_t)native,
-                             .from = plan->wire->structs[wire].size,
-                             .to = plan->native->structs[native].size,
-                             .slots = plan->wire->structs[wire].slots_count};
-    int rc = add_routine(plan, r, number);
-    uint32_t own = *number;
+static uint32_t bytes_of(const struct asf__op *op) {
+    return op->code == OP_LOOP ? op->count * op->dstep : op->count * op->to;
+}
+
+/* Whether a copy can extend the last op: it follows that op, or both have the same short padding in between.
+ */
+static bool extends_last(const struct match *m, const struct asf__op *op) {
+    if (op->code != OP_COPY || m->r->ops_count == m->body_start)
+        return false;
+    const struct asf__op *last = &m->r->ops[m->r->ops_count - 1];
+    if (last->code != OP_COPY || last->dst + last->count != m->done || op->src < last->src + last->count)
+        return false;
+    uint32_t gap = op->dst - m->done;
+    return gap <= PADDING && op->src - (last->src + last->count) == gap;
+}
+
+/* Appends the next op in order of native offsets.  Bytes that it skips become zeros. */
+static int add(struct match *m, struct asf__op op) {
+    uint32_t bytes = bytes_of(&op);
+    int rc = 0;
+    if (op.code == OP_COPY) {
+        op.count = bytes;
+        op.from = op.to = 1;
+    }
+    if (extends_last(m, &op)) {
+        m->r->ops[m->r->ops_count - 1].count += op.dst - m->done + bytes;
+    } else {
+        if (op.dst > m->done)
+            rc = append(
+                m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = m->done, .count = op.dst - m->done});
+        if (rc == 0)
+            rc = append(m, op);
+    }
+    m->done = op.dst + bytes;
+    return rc;
+}
+
+static int zero_up_to(struct match *m, uint32_t to) {
+    return to <= m->done
+               ? 0
+               : add(m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = m->done, .count = to - m->done});
+}
+
+/* --- single fields --------------------------------------------------------------------------- */
+
+static bool is_integer(const struct asf__field *field) {
+    return field->kind == ASF_RECORD_INT || field->kind == ASF_RECORD_UINT || field->kind == ASF_RECORD_ENUM;
+}
+
+static bool is_signed(const struct asf__field *field) {
+    return field->kind == ASF_RECORD_INT || field->kind == ASF_RECORD_ENUM;
+}
+
+static enum asf__opcode same_size(bool swap, unsigned size) {
+    return swap && size > 1 ? OP_SWAP : OP_COPY;
+}
+
+static enum asf__opcode integer_op(bool swap, const struct asf__field *wire,
+                                   const struct asf__field *native) {
+    if (wire->size == native->size)
+        return is_signed(wire) == is_signed(native) ? same_size(swap, wire->size) : OP_NARROW;
+    if (wire->size > native->size || (is_signed(wire) && !is_signed(native)))
+        return OP_NARROW;
+    return is_signed(wire) ? OP_SIGNED : OP_EXTEND;
+}
+
+/* Returns the opcode that converts one kind of field to the other, or -EPROTOTYPE. */
+static int opcode_for(bool swap, const struct asf__field *wire, const struct asf__field *native) {
+    bool wire_float = wire->kind == ASF_RECORD_FLOAT, native_float = native->kind == ASF_RECORD_FLOAT;
+    if (is_integer(wire) && is_integer(native))
+        return (int)integer_op(swap, wire, native);
+    if (wire_float && native_float)
+        return wire->size == native->size ? (int)same_size(swap, wire->size) : OP_FLOAT;
+    if (wire->kind == native->kind)
+        return wire->size == native->size  ? (int)same_size(swap, wire->size)
+               : wire->size < native->size ? OP_EXTEND
+                                           : OP_NARROW;
+    if (!(native->wishes & ASF_RECORD_ANY_NUMBER) ||
+        !(wire_float ? is_integer(native) : native_float && is_integer(wire)))
+        return mismatch(native, "is of another kind in the record");
+    return native_float ? OP_FROM_INT : OP_TO_INT;
+}
+
+static int leaf(struct match *m, const struct asf__field *wire, const struct asf__field *native,
+                struct asf__op op) {
+    int opcode = opcode_for(swaps(m->plan), wire, native);
+    if (opcode < 0)
+        return opcode;
+    op.code = (uint8_t)opcode;
+    op.swap = swaps(m->plan);
+    op.from = wire->size;
+    op.to = native->size;
+    op.from_signed = is_signed(wire);
+    op.to_signed = is_signed(native);
+    op.field = native;
+    return add(m, op);
+}
+
+static int note_absent(struct asf__plan *plan, const struct asf__field *native) {
+    if (native->wishes & ASF_RECORD_REQUIRED)
+        return asf__record_fail(-ENOENT, "the record has no field '%.64s', which is required", native->name);
+    if (plan->receipt.missing == plan->absent_room) {
+        size_t room = 2 * plan->absent_room + 8;
+        const char **more = reallocarray(plan->absent, room, sizeof *more);
+        if (!more)
+            return asf__record_no_memory("to match the formats");
+        plan->receipt.absent = plan->absent = more;
+        plan->absent_room = room;
+    }
+    plan->absent[plan->receipt.missing++] = native->name;
+    return 0;
+}
+
+static bool has_fallback(const struct asf__plan *plan, const struct asf__field *native) {
+    if (native->kind == ASF_RECORD_STRING || native->shape == ASF_RECORD_DYNAMIC)
+        return false; /* pointers are set by fills */
+    const struct asf_record_layout *s = native->sub == NONE ? NULL : &plan->native->structs[native->sub];
+    bool has = native->fallback != NULL;
+    for (uint32_t i = 0; !has && s && i < s->fields_count; i++)
+        has = has_fallback(plan, &s->fields[i]);
+    return has;
+}
+
+/* Sets array elements that the record lacks to zero.  Fills set pointers. */
+static int zeros(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count) {
+    if (count == 0 || native->kind == ASF_RECORD_STRING || native->shape == ASF_RECORD_DYNAMIC)
+        return 0;
+    return add(m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = dst, .count = count * native->stride});
+}
+
+static int absent_structs(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count);
+
+/* Sets a field that the record lacks: to its fallback; a struct's fields to theirs; anything else to zero. */
+static int absent(struct match *m, const struct asf__field *native, uint32_t dst) {
+    if (!has_fallback(m->plan, native))
+        return zeros(m, native, dst, native->count);
+    if (!native->fallback)
+        return absent_structs(m, native, dst, native->count);
+    return add(m, (struct asf__op){.code = OP_FIXED,
+                                   .to = 1,
+                                   .dst = dst,
+                                   .count = native->stride * native->count,
+                                   .field = native,
+                                   .bytes = native->fallback});
+}
+
+/* --- structs ------------------------------------------------------------------------------------- */
+
+static int match_struct(struct match *m, const struct asf_record_layout *wire,
+                        const struct asf_record_layout *native, uint32_t src, uint32_t dst);
+
+/* Converts an array of structs by a loop, or by one copy if the loop's body is a single copy. */
+static int match_structs(struct match *m, const struct asf__field *wire, const struct asf__field *native,
+                         uint32_t src, uint32_t dst, uint32_t count) {
+    struct match inner = {m->plan, m->r, 0, 0, m->level + 1};
+    int rc = zero_up_to(m, dst);
+    uint32_t at = m->r->ops_count;
+    struct asf__op loop = {.code = OP_LOOP,
+                           .src = src,
+                           .dst = dst,
+                           .count = count,
+                           .sstep = wire->stride,
+                           .dstep = native->stride,
+                           .field = native};
     if (rc == 0)
-        rc = asf__match_ops(plan, own);
-    return rc < 0 ? rc : asf__match_fills(plan, own);
-}
-
-/* Array elements that are strings: each is one pointer. */
-static int add_string(struct asf__plan *plan, uint32_t number, const struct asf__field *native) {
-    static const struct asf__slot source = {.stride = 1, .alignment = 1, .sub = NONE, .text = true};
-    struct asf__routine *r = &plan->routines[number];
-    r->fills = calloc(1, sizeof *r->fills);
-    if (!r->fills)
-        return asf__record_no_memory("to match the formats");
-    r->fills_count = 1;
-    r->slots = 1;
-    r->fills[0] = (struct asf__fill){.slot = &source, .source = &source, .field = native};
-    return 0;
-}
-
-int asf__routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
-                     uint32_t *number) {
-    if (native->kind == ASF_RECORD_STRUCT)
-        return routine_of_structs(plan, wire->sub, native->sub, number);
-    for (*number = 0; *number < plan->count; ++*number)
-        if (plan->routines[*number].source == wire && plan->routines[*number].target == native)
-            return 0;
-    struct asf__routine r = {.wire = NONE,
-                             .native = NONE,
-                             .source = wire,
-                             .target = native,
-                             .from = wire->stride,
-                             .to = native->stride};
-    int rc = add_routine(plan, r, number);
+        rc = append(m, loop);
+    inner.body_start = at + 1;
+    if (rc == 0)
+        rc = match_struct(&inner, &m->plan->wire->structs[wire->sub], &m->plan->native->structs[native->sub],
+                          0, 0);
+    if (rc == 0)
+        rc = zero_up_to(&inner, native->stride);
     if (rc < 0)
         return rc;
-    return native->kind == ASF_RECORD_STRING ? add_string(plan, *number, native)
-                                             : asf__match_leaf(plan, *number, wire, native);
+    struct asf__op *ops = m->r->ops;
+    ops[at].body = m->r->ops_count - at - 1;
+    if (ops[at].body == 1 && ops[at + 1].code == OP_COPY && ops[at + 1].src == 0 &&
+        ops[at + 1].count == wire->stride && wire->stride == native->stride) {
+        m->r->ops_count = at;
+        return add(
+            m,
+            (struct asf__op){
+                .code = OP_COPY, .from = 1, .to = 1, .src = src, .dst = dst, .count = count * wire->stride});
+    }
+    m->done = dst + count * native->stride;
+    return 0;
 }
 
-/* --- fills --------------------------------------------------------------------------------- */
+/* Sets structs that the record lacks, in a loop if they have fallbacks. */
+static int absent_structs(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count) {
+    const struct asf_record_layout *s = &m->plan->native->structs[native->sub];
+    struct asf__op loop = {
+        .code = OP_LOOP, .dst = dst, .count = count, .dstep = native->stride, .field = native};
+    if (count == 0 || !has_fallback(m->plan, native))
+        return zeros(m, native, dst, count);
+    const struct asf__field **sorted = asf__in_order(s);
+    int rc = sorted ? zero_up_to(m, dst) : asf__record_no_memory("to match the formats");
+    uint32_t at = m->r->ops_count;
+    struct match inner = {m->plan, m->r, at + 1, 0, m->level + 1};
+    if (rc == 0)
+        rc = append(m, loop);
+    for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++)
+        if (!sorted[i]->counts)
+            rc = absent(&inner, sorted[i], sorted[i]->offset);
+    free(sorted);
+    if (rc == 0)
+        rc = zero_up_to(&inner, native->stride);
+    if (rc < 0)
+        return rc;
+    m->r->ops[at].body = m->r->ops_count - at - 1;
+    m->done = dst + count * native->stride;
+    return 0;
+}
+
+static int match_field(struct match *m, const struct asf__field *wire, const struct asf__field *native,
+                       uint32_t src, uint32_t dst) {
+    bool wire_struct = wire->kind == ASF_RECORD_STRUCT, native_struct = native->kind == ASF_RECORD_STRUCT;
+    uint32_t count = wire->count < native->count ? wire->count : native->count;
+    if ((wire->shape == ASF_RECORD_DYNAMIC) != (native->shape == ASF_RECORD_DYNAMIC))
+        return mismatch(native, "is a dynamic array in only one of the formats");
+    if (wire_struct != native_struct ||
+        (wire->kind == ASF_RECORD_STRING) != (native->kind == ASF_RECORD_STRING))
+        return mismatch(native, "is of another kind in the record");
+    if (m->level == 0 && wire->count > native->count)
+        m->plan->receipt.cut++;
+    if (native->shape == ASF_RECORD_DYNAMIC || native->kind == ASF_RECORD_STRING)
+        return 0; /* pointers are set by fills */
+    if (native_struct && native->count == 1 && wire->count == 1)
+        return match_struct(m, &m->plan->wire->structs[wire->sub], &m->plan->native->structs[native->sub],
+                            src, dst);
+    if (native_struct) {
+        int rc = match_structs(m, wire, native, src, dst, count);
+        return rc < 0 ? rc : absent_structs(m, native, dst + count * native->stride, native->count - count);
+    }
+    int rc = leaf(m, wire, native, (struct asf__op){.src = src, .dst = dst, .count = count});
+    return rc < 0 ? rc : zeros(m, native, dst + count * native->stride, native->count - count);
+}
+
+static int match_struct(struct match *m, const struct asf_record_layout *wire,
+                        const struct asf_record_layout *native, uint32_t src, uint32_t dst) {
+    const struct asf__field **sorted = asf__in_order(native);
+    int rc = sorted ? 0 : asf__record_no_memory("to match the formats");
+    uint32_t found = 0;
+    for (uint32_t i = 0; rc == 0 && i < native->fields_count; i++) {
+        const struct asf__field *field = sorted[i];
+        const struct asf__field *source = asf__field_named(wire, field->name);
+        found += source != NULL;
+        if (field->counts)
+            continue; /* set together with its array */
+        rc = source ? match_field(m, source, field, src + source->offset, dst + field->offset)
+                    : note_absent(m->plan, field);
+        if (rc == 0 && !source)
+            rc = absent(m, field, dst + field->offset);
+    }
+    free(sorted);
+    m->plan->receipt.ignored += wire->fields_count - found;
+    return rc;
+}
+
+static int match_ops(struct asf__plan *plan, uint32_t routine) {
+    struct asf__routine *r = &plan->routines[routine];
+    struct match m = {plan, r, 0, 0, 0};
+    int rc = match_struct(&m, &plan->wire->structs[r->wire], &plan->native->structs[r->native], 0, 0);
+    return rc < 0 ? rc : zero_up_to(&m, r->to);
+}
+
+/* --- fills: how pointers are set ------------------------------------------------------------- */
+
+/* Finds or makes the routine for the elements of two dynamic arrays; *number is its index. */
+static int routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
+                       uint32_t *number);
 
 /* Indices of the first slots of a nested struct, within the slots of the routine's structs. */
 struct slot_bases {
@@ -89,8 +328,7 @@ static int fill_slot(struct asf__plan *plan, uint32_t routine, const struct asf_
                      const struct asf__field *native, uint32_t wire_slot, uint32_t native_slot) {
     struct asf__fill fill = {.field = native, .part = wire_slot};
     uint32_t elements = 0;
-    int rc =
-        wire && native->shape == ASF_RECORD_DYNAMIC ? asf__routine_for(plan, wire, native, &elements) : 0;
+    int rc = wire && native->shape == ASF_RECORD_DYNAMIC ? routine_for(plan, wire, native, &elements) : 0;
     if (rc < 0)
         return rc;
     const struct asf__routine *r = &plan->routines[routine];
@@ -172,7 +410,7 @@ static int mark_counters(struct asf__routine *r, size_t size) {
     return 0;
 }
 
-int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
+static int match_fills(struct asf__plan *plan, uint32_t routine) {
     struct asf__routine *r = &plan->routines[routine];
     const struct asf_record_layout *wire = &plan->wire->structs[r->wire],
                                    *native = &plan->native->structs[r->native];
@@ -190,6 +428,74 @@ int asf__match_fills(struct asf__plan *plan, uint32_t routine) {
     }
     free(room);
     return rc;
+}
+
+/* --- routines: the ops and fills of a struct or an element ----------------------------------- */
+
+static int add_routine(struct asf__plan *plan, struct asf__routine r, uint32_t *number) {
+    if (plan->count == ROUTINES_MOST)
+        return asf__record_fail(-E2BIG, "the formats have more than %d kinds of arrays", ROUTINES_MOST);
+    if (plan->count == plan->room) {
+        uint32_t room = 2 * plan->room + 4;
+        struct asf__routine *more = reallocarray(plan->routines, room, sizeof *more);
+        if (!more)
+            return asf__record_no_memory("to match the formats");
+        plan->routines = more;
+        plan->room = room;
+    }
+    *number = plan->count;
+    plan->routines[plan->count++] = r;
+    return 0;
+}
+
+static int routine_of_structs(struct asf__plan *plan, unsigned wire, unsigned native, uint32_t *number) {
+    for (*number = 0; *number < plan->count; ++*number)
+        if (plan->routines[*number].wire == wire && plan->routines[*number].native == native)
+            return 0;
+    struct asf__routine r = {.wire = (uint16_t)wire,
+                             .native = (uint16_t)native,
+                             .from = plan->wire->structs[wire].size,
+                             .to = plan->native->structs[native].size,
+                             .slots = plan->wire->structs[wire].slots_count};
+    int rc = add_routine(plan, r, number);
+    uint32_t own = *number;
+    if (rc == 0)
+        rc = match_ops(plan, own);
+    return rc < 0 ? rc : match_fills(plan, own);
+}
+
+/* Array elements that are strings: each is one pointer. */
+static int add_string(struct asf__plan *plan, uint32_t number, const struct asf__field *native) {
+    static const struct asf__slot source = {.stride = 1, .alignment = 1, .sub = NONE, .text = true};
+    struct asf__routine *r = &plan->routines[number];
+    r->fills = calloc(1, sizeof *r->fills);
+    if (!r->fills)
+        return asf__record_no_memory("to match the formats");
+    r->fills_count = 1;
+    r->slots = 1;
+    r->fills[0] = (struct asf__fill){.slot = &source, .source = &source, .field = native};
+    return 0;
+}
+
+static int routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
+                       uint32_t *number) {
+    if (native->kind == ASF_RECORD_STRUCT)
+        return routine_of_structs(plan, wire->sub, native->sub, number);
+    for (*number = 0; *number < plan->count; ++*number)
+        if (plan->routines[*number].source == wire && plan->routines[*number].target == native)
+            return 0;
+    struct asf__routine r = {.wire = NONE,
+                             .native = NONE,
+                             .source = wire,
+                             .target = native,
+                             .from = wire->stride,
+                             .to = native->stride};
+    int rc = add_routine(plan, r, number);
+    if (rc < 0)
+        return rc;
+    struct match m = {plan, &plan->routines[*number], 0, 0, 0};
+    return native->kind == ASF_RECORD_STRING ? add_string(plan, *number, native)
+                                             : leaf(&m, wire, native, (struct asf__op){.count = 1});
 }
 
 /* --- whether a record can be used without conversion ---------------------------------------- */
@@ -262,18 +568,17 @@ static size_t memory_of(const struct asf__plan *plan) {
 int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *native,
                    struct asf__plan **made) {
     uint32_t root;
-    struct asf__plan *plan = calloc(1, sizeof *plan);
     *made = NULL;
+    int rc = asf__check_native(native);
+    if (rc < 0)
+        return rc;
+    struct asf__plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return asf__record_no_memory("to match the formats");
-    if (native->swapped || native->slot != sizeof(void *)) {
-        free(plan);
-        return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(native)->name);
-    }
     plan->wire = asf__record_keep(wire);
     plan->native = asf__record_keep(native);
     plan->engine = asf__engine_now();
-    int rc = routine_of_structs(plan, wire->count - 1u, native->count - 1u, &root);
+    rc = routine_of_structs(plan, wire->count - 1u, native->count - 1u, &root);
     const struct asf_record_layout *s = asf__root(native);
     if (rc == 0 && plan->receipt.missing >= s->fields_count)
         rc = asf__record_fail(-EPROTOTYPE, "'%.64s' and '%.64s' have no field in common",

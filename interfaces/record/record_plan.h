@@ -100,17 +100,6 @@ struct asf__plan {
 int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *native, struct asf__plan **plan);
 void asf__plan_free(struct asf__plan *plan);
 
-/* asf__match_ops: make the ops of a routine for structs.  asf__match_leaf: the op of a routine for numbers.
- * asf__match_fills: the fills of a routine for structs. */
-int asf__match_ops(struct asf__plan *plan, uint32_t routine);
-int asf__match_leaf(struct asf__plan *plan, uint32_t routine, const struct asf__field *wire,
-                    const struct asf__field *native);
-int asf__match_fills(struct asf__plan *plan, uint32_t routine);
-
-/* asf__routine_for: find or make the routine for the elements of two dynamic arrays; *number is its index. */
-int asf__routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
-                     uint32_t *number);
-
 /* The ends of the memory that a conversion may read and write. */
 struct asf__bounds {
     const unsigned char *src_end;

@@ -79,9 +79,9 @@ static int announce(struct asf_record_writer *w, struct asf_record_format *f, ui
 }
 
 static int add_format(struct asf_record_writer *w, struct asf_record_format *f) {
-    if (f->swapped || f->slot != sizeof(void *))
-        return asf__record_fail(-EINVAL, "'%.64s' is not a format of this machine", asf__root(f)->name);
-    int rc = w->options.hashed ? 0 : asf__fits_stream(&w->options, w->count, w->footprint, f);
+    int rc = asf__check_native(f);
+    if (rc == 0 && !w->options.hashed)
+        rc = asf__fits_stream(&w->options, w->count, w->footprint, f);
     if (rc < 0)
         return rc;
     if (w->count == w->room) {
