@@ -109,7 +109,7 @@ static inline int put_elements(struct walk *w, const struct asf__fill *fill, uns
         set_slot(w, fill, dst, at);
         w->bounds.dst_end = elements + bytes;
         if (r->ops_count > 0)
-            rc = w->plan->engine->convert(r, w->src + part->at, elements, part->count, &w->bounds);
+            rc = asf__convert_elements(r, w->src + part->at, elements, part->count, &w->bounds);
     }
     return rc == 0 && r->fills_count > 0 ? fill_elements(w, r, elements, part) : rc;
 }
@@ -198,7 +198,7 @@ static void swap_part(const struct asf__plan *plan, const struct asf__fill *fill
     unsigned char *elements = record + part->at;
     const struct asf__routine *r = &plan->routines[fill->routine];
     if (part->count > 0 && r->ops_count > 0)
-        plan->engine->convert(r, elements, elements, part->count, bounds);
+        asf__convert_elements(r, elements, elements, part->count, bounds);
 }
 
 bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record, size_t length,
@@ -207,7 +207,7 @@ bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record
     const struct asf__bounds bounds = {record + length, record + length};
     if (!are_apart(r, parts))
         return false;
-    plan->engine->convert(r, record, record, 1, &bounds);
+    asf__convert_elements(r, record, record, 1, &bounds);
     for (uint32_t i = 0; i < r->fills_count; i++)
         swap_part(plan, &r->fills[i], &parts->all[r->fills[i].part], record, &bounds);
     return true;
@@ -244,6 +244,6 @@ int asf__plan_convert(const struct asf__plan *plan, const unsigned char *record,
     if (r->to > target->room) /* the block may not be allocated yet */
         return too_long(plan, r);
     w.bounds.dst_end = target->root + r->to;
-    int rc = plan->engine->convert(r, record, target->root, 1, &w.bounds);
+    int rc = asf__convert_elements(r, record, target->root, 1, &w.bounds);
     return rc < 0 || r->fills_count == 0 ? rc : fill_all(&w, r, target->root, w.parts);
 }

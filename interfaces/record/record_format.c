@@ -38,7 +38,7 @@ static size_t limit(size_t given, size_t standard) {
     return given ? given : standard;
 }
 
-int asf__options_of(const struct asf_record_options *given, struct asf_record_options *options) {
+int asf__record_options(const struct asf_record_options *given, struct asf_record_options *options) {
     if (given && given->size != sizeof *given)
         return asf__record_fail(-EINVAL, "the options have the size of another version of the library");
     *options = given ? *given : (struct asf_record_options){0};

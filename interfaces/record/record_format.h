@@ -105,9 +105,9 @@ int asf__record_fail(int code, const char *format, ...) __attribute__((cold, for
 /* asf__record_no_memory: returns -ENOMEM and sets the text; `what` is "for ..." or "to ...". */
 int asf__record_no_memory(const char *what) __attribute__((cold));
 
-/* asf__options_of: the program's options, which may be NULL, with defaults in place of zeros.
+/* asf__record_options: the program's options, which may be NULL, with defaults in place of zeros.
  * returns  0; -EINVAL: they are of another version */
-int asf__options_of(const struct asf_record_options *given, struct asf_record_options *options);
+int asf__record_options(const struct asf_record_options *given, struct asf_record_options *options);
 
 /* asf__check_native: whether a format is of this machine.
  * returns  0; -EINVAL */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_lanes.c - covers the bytes of a map with lanes.  Each lane takes as many bytes as one window of 16
+ * record_lanes.c - translates ops to a map, which has a source byte for each target byte, and covers the map
+ * with lanes.  This part does not depend on the CPU.  Each lane takes as many bytes as one window of 16
  * source bytes can provide.  A window follows the last one directly if possible, since two or four adjacent
  * windows are one wider vector.
  */
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interfaces/record/record_lanes.h"
+#include "interfaces/record/record_vector.h"
 
 /* Returns the index of the source byte that is byte j of a number, if the source is swapped or not. */
 static uint32_t byte_index(bool swap, uint32_t size, uint32_t j) {

@@ -544,12 +544,13 @@ static bool can_swap_in_place(const struct asf__plan *plan) {
 
 /* --- the plan ---------------------------------------------------------------------------- */
 
-static int prepare(struct asf__plan *plan) {
+static int translate(struct asf__plan *plan) {
+    const struct asf__engine *engine = asf__engine_now();
     int rc = 0;
     plan->in_place = can_swap_in_place(plan);
-    for (uint32_t i = 0; rc == 0 && plan->engine->prepare && i < plan->count; i++) {
+    for (uint32_t i = 0; rc == 0 && engine->pick && i < plan->count; i++) {
         plan->routines[i].in_place = plan->in_place;
-        rc = plan->engine->prepare(plan->engine, &plan->routines[i]);
+        rc = asf__translate(engine, &plan->routines[i]);
     }
     return rc;
 }
@@ -577,7 +578,6 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
         return asf__record_no_memory("to match the formats");
     plan->wire = asf__record_keep(wire);
     plan->native = asf__record_keep(native);
-    plan->engine = asf__engine_now();
     rc = routine_of_structs(plan, wire->count - 1u, native->count - 1u, &root);
     const struct asf_record_layout *s = asf__root(native);
     if (rc == 0 && plan->receipt.missing >= s->fields_count)
@@ -589,7 +589,7 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
         plan->how = !plan->same_layout ? ASF_RECORD_CONVERTED
                     : wire->swapped    ? ASF_RECORD_SWAPPED
                                        : ASF_RECORD_IN_PLACE;
-        rc = prepare(plan);
+        rc = translate(plan);
         plan->footprint = memory_of(plan);
     }
     if (rc < 0)
@@ -601,11 +601,9 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
 
 void asf__plan_free(struct asf__plan *plan) {
     for (uint32_t i = 0; i < plan->count; i++) {
-        struct asf__routine *r = &plan->routines[i];
-        if (r->code)
-            plan->engine->discard(r->code);
-        free(r->ops);
-        free(r->fills);
+        asf__code_free(plan->routines[i].code);
+        free(plan->routines[i].ops);
+        free(plan->routines[i].fills);
     }
     asf_record_format_free(plan->wire);
     asf_record_format_free(plan->native);

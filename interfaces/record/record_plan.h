@@ -78,15 +78,14 @@ struct asf__routine {
     uint32_t ops_count;
     struct asf__fill *fills;
     uint32_t fills_count;
-    struct asf__code *code; /* of the engine; NULL for the scalar one */
+    struct asf__code *code; /* of a vector engine; NULL: the scalar one */
 };
 
 struct asf__plan {
     struct asf_record_format *wire, *native;
-    bool same_layout; /* the formats differ at most in byte order */
-    bool in_place;    /* a record may be byte-swapped in its own memory */
-    int how;          /* ASF_RECORD_IN_PLACE, _SWAPPED or _CONVERTED */
-    const struct asf__engine *engine;
+    bool same_layout;              /* the formats differ at most in byte order */
+    bool in_place;                 /* a record may be byte-swapped in its own memory */
+    int how;                       /* ASF_RECORD_IN_PLACE, _SWAPPED or _CONVERTED */
     struct asf__routine *routines; /* the first one converts the record's struct */
     uint32_t count, room, ops;
     size_t footprint; /* estimate of its memory in bytes, including the wire format, whose last reference it
@@ -111,12 +110,6 @@ struct asf__bounds {
 struct asf__engine {
     const char *name;
     bool (*available)(void);
-    /* prepare: translate a routine's ops to r->code, if it can.  NULL: nothing to prepare. */
-    int (*prepare)(const struct asf__engine *engine, struct asf__routine *r);
-    /* convert: convert `count` consecutive elements. */
-    int (*convert)(const struct asf__routine *r, const unsigned char *src, unsigned char *dst, size_t count,
-                   const struct asf__bounds *bounds);
-    void (*discard)(struct asf__code *code);
     /* Vector engines only: bytes of the widest vector, and a function that chooses the loop for a run. */
     unsigned width;
     asf__runner *(*pick)(const struct asf__run *run);
@@ -125,11 +118,16 @@ struct asf__engine {
 /* asf__engine_now: the engine in use. */
 const struct asf__engine *asf__engine_now(void);
 
-/* asf__do_op: execute one op on one element. */
-int asf__do_op(const struct asf__op *m, const unsigned char *src, unsigned char *dst);
-
 /* asf__do_ops: execute `count` ops on one element. */
 int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst);
+
+/* asf__translate: translate a routine's ops to r->code, for a vector engine. */
+int asf__translate(const struct asf__engine *engine, struct asf__routine *r);
+void asf__code_free(struct asf__code *code);
+
+/* asf__convert: convert `count` consecutive elements. */
+int asf__convert_elements(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                          size_t count, const struct asf__bounds *bounds);
 
 /* --- converting records ----------------------------------------------------------------- */
 

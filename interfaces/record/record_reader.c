@@ -18,7 +18,7 @@ int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_optio
                           struct asf_record_reader **reader) {
     *reader = NULL;
     struct asf_record_options o;
-    int rc = asf__options_of(options, &o);
+    int rc = asf__record_options(options, &o);
     if (rc < 0)
         return rc;
     if (stream && !asf_set_stream_mode(stream, ASF_READ))

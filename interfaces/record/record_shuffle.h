@@ -82,12 +82,6 @@
 /* SHUFFLE_ENGINE(engine, text, bytes): define the engine with the file's available() and pick(), and vectors
  * of `bytes` bytes. */
 #define SHUFFLE_ENGINE(engine, text, bytes)                                                                  \
-    const struct asf__engine engine = {.name = text,                                                         \
-                                       .available = available,                                               \
-                                       .prepare = asf__vector_prepare,                                       \
-                                       .convert = asf__vector_convert,                                       \
-                                       .discard = asf__vector_discard,                                       \
-                                       .width = bytes,                                                       \
-                                       .pick = pick}
+    const struct asf__engine engine = {.name = text, .available = available, .width = bytes, .pick = pick}
 
 #endif

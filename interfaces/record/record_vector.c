@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_vector.c - translates ops to vector code and runs it, without accessing memory outside the buffers.
- * The engines differ only in their pick().
+ * record_vector.c - translates ops to vector code, or to code of the program's generator, and runs it without
+ * accessing memory outside the buffers.  The engines differ only in their pick().
  *
  * A lane always stores sixteen bytes, of which the last may be invalid.  The next lane or op overwrites
  * these.  So everything runs in order of native offsets, and near the end of a buffer lanes are executed byte
  * by byte.  When a record is swapped in place, a lane stores the bytes after its `length` unchanged.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "interfaces/record/record_generate.h"
-#include "interfaces/record/record_lanes.h"
+#include <asf/record_generator.h>
+
+#include "interfaces/record/record_vector.h"
 
 enum {
     BIG = 256,      /* bytes from which on an array of numbers gets its own loop */
     LONG_COPY = 64, /* bytes from which on a copy is faster with memcpy */
+};
+
+/* Machine code of the program's generator. */
+struct generated {
+    asf_record_code code; /* the generated function, or NULL */
+    void *kept;
+    const struct asf_record_generator *by;
 };
 
 /* An array of elements without inner loops: first the shuffles of all elements, then the other ops, element
@@ -30,7 +39,7 @@ struct flat {
     size_t several;            /* number of elements from which on `many` is used */
     struct asf__op *others;
     uint32_t others_count;
-    struct asf__generated generated; /* converts one element per iteration, lanes and other ops */
+    struct generated generated; /* converts one element per iteration, lanes and other ops */
 };
 
 enum step_kind { STEP_FLAT, STEP_OP, STEP_LOOP };
@@ -52,6 +61,76 @@ struct asf__code {
     uint32_t count;
 };
 
+/* --- code generated at run time ----------------------------------------------------------- */
+
+static const struct asf_record_generator *chosen;
+
+int asf_record_generate_with(const struct asf_record_generator *g) {
+    if (g && (g->size != sizeof *g || g->version != ASF_RECORD_GENERATOR_VERSION || !g->make || !g->discard))
+        return asf__record_fail(-EINVAL, "the generator has another version, or lacks functions");
+    __atomic_store_n(&chosen, g, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* Describes an op to the generator.  Returns false if generators do not support ops of this kind. */
+static bool describe_op(const struct asf__op *m, struct asf_record_step *step) {
+    *step = (struct asf_record_step){.from = m->from,
+                                     .to = m->to,
+                                     .swap = m->swap,
+                                     .from_signed = m->from_signed,
+                                     .to_signed = m->to_signed,
+                                     .src = m->src,
+                                     .dst = m->dst,
+                                     .count = m->count,
+                                     .bytes = m->bytes};
+    switch ((enum asf__opcode)m->code) {
+    case OP_FIXED:
+        step->kind = ASF_RECORD_STEP_BYTES;
+        return true;
+    case OP_SIGNED:
+        step->kind = ASF_RECORD_STEP_SIGNED;
+        return true;
+    case OP_NARROW:
+        step->kind = ASF_RECORD_STEP_NARROW;
+        return true;
+    case OP_FLOAT:
+        step->kind = ASF_RECORD_STEP_FLOAT;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Generates code for the lanes of a run and the other ops, if a generator is set and supports them all.  `to`
+ * is the bytes of the target element. */
+static void generate(struct generated *made, const struct asf__run *run, const struct asf__op *others,
+                     uint32_t count, uint32_t to) {
+    const struct asf_record_generator *g = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
+    if (!g)
+        return;
+    struct asf_record_lane *lanes = calloc(run->lanes_count, sizeof *lanes);
+    struct asf_record_step *steps = calloc(count, sizeof *steps);
+    bool all = lanes && steps;
+    for (uint32_t i = 0; all && i < run->lanes_count; i++) {
+        lanes[i] = (struct asf_record_lane){.src = run->lanes[i].src, .dst = run->lanes[i].dst};
+        memcpy(lanes[i].mask, run->lanes[i].mask, LANE);
+    }
+    for (uint32_t i = 0; all && i < count; i++)
+        all = describe_op(&others[i], &steps[i]);
+    const struct asf_record_element element = {run->src_step, to, lanes, run->lanes_count, steps, count};
+    if (all && g->make(&element, &made->code, &made->kept) == 0)
+        made->by = g;
+    else
+        made->code = NULL;
+    free(lanes);
+    free(steps);
+}
+
+static void discard_generated(struct generated *made) {
+    if (made->code)
+        made->by->discard(made->kept);
+}
+
 /* --- translating -------------------------------------------------------------------------- */
 
 static void free_run(struct asf__run *run) {
@@ -62,7 +141,7 @@ static void free_run(struct asf__run *run) {
 static void free_flat(struct flat *flat) {
     if (!flat)
         return;
-    asf__generated_discard(&flat->generated);
+    discard_generated(&flat->generated);
     free_run(&flat->one);
     free_run(&flat->many);
     free(flat->others);
@@ -124,7 +203,7 @@ static int make_flat(struct flat **made, const struct asf__op *ops, uint32_t cou
     uint32_t n = flat->in_place && flat->from != flat->to ? 1 : whole_vectors(flat->to, engine->width);
     flat->several = n > 1 ? n : SIZE_MAX;
     if (rc == 0 && flat->others_count > 0)
-        asf__generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
+        generate(&flat->generated, &flat->one, flat->others, flat->others_count, flat->to);
     if (rc < 0 || n == 1)
         return rc;
     asf__map_repeat(&map, n, flat->from);
@@ -234,7 +313,7 @@ static bool is_whole(const struct asf__routine *r) {
     return true;
 }
 
-int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r) {
+int asf__translate(const struct asf__engine *engine, struct asf__routine *r) {
     if (r->ops_count == 0)
         return 0;
     struct asf__code *code = r->code = calloc(1, sizeof *code);
@@ -250,7 +329,9 @@ int asf__vector_prepare(const struct asf__engine *engine, struct asf__routine *r
                        : asf__record_no_memory("to plan the conversion");
 }
 
-void asf__vector_discard(struct asf__code *code) {
+void asf__code_free(struct asf__code *code) {
+    if (!code)
+        return;
     free_flat(code->whole);
     for (uint32_t i = 0; i < code->count; i++)
         free_flat(code->steps[i].flat);
@@ -334,7 +415,9 @@ static int run_generated(const struct flat *f, const unsigned char *src, unsigne
     n = n ? within(n, f->to, f->one.dst_reach, (size_t)(b->dst_end - dst)) : 0;
     size_t wrong = n ? f->generated.code(src, dst, n) : 0;
     *done = n;
-    return wrong ? asf__generated_misfit(f->others, wrong) : 0;
+    return wrong ? asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit",
+                                    f->others[wrong - 1].field->name)
+                 : 0;
 }
 
 SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
@@ -375,7 +458,7 @@ static int run_steps(const struct step *steps, uint32_t count, const unsigned ch
         if (s->kind == STEP_FLAT)
             rc = run_flat(s->flat, src + s->src, dst + s->dst, s->count, b);
         else if (s->kind == STEP_OP)
-            rc = asf__do_op(&s->op, src, dst);
+            rc = asf__do_ops(&s->op, 1, src, dst);
         for (uint32_t j = 0; rc == 0 && s->kind == STEP_LOOP && j < s->count; j++)
             rc = run_steps(s + 1, s->body, src + s->src + (size_t)j * s->src_step,
                            dst + s->dst + (size_t)j * s->dst_step, b);
@@ -383,17 +466,18 @@ static int run_steps(const struct step *steps, uint32_t count, const unsigned ch
     return rc;
 }
 
-SELDOM static int convert_by_steps(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
-                                   size_t count, const struct asf__bounds *bounds) {
+SELDOM static int convert_each(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                               size_t count, const struct asf__bounds *bounds) {
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = run_steps(r->code->steps, r->code->count, src + i * r->from, dst + i * r->to, bounds);
+    for (size_t i = 0; rc == 0 && i < count; i++, src += r->from, dst += r->to)
+        rc = r->code ? run_steps(r->code->steps, r->code->count, src, dst, bounds)
+                     : asf__do_ops(r->ops, r->ops_count, src, dst);
     return rc;
 }
 
-int asf__vector_convert(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
-                        size_t count, const struct asf__bounds *bounds) {
-    if (r->code->whole)
+int asf__convert_elements(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
+                          size_t count, const struct asf__bounds *bounds) {
+    if (r->code && r->code->whole)
         return run_flat(r->code->whole, src, dst, count, bounds);
-    return convert_by_steps(r, src, dst, count, bounds);
+    return convert_each(r, src, dst, count, bounds);
 }

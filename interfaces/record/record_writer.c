@@ -274,7 +274,7 @@ int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_optio
     if (!w)
         return asf__record_no_memory("for a writer");
     w->stream = stream;
-    int rc = asf__options_of(options, &w->options);
+    int rc = asf__record_options(options, &w->options);
     if (rc == 0)
         rc = put_frame(w, (struct asf__frame){.token = FRAME_TOKEN, .kind = FRAME_START}, NULL);
     if (rc < 0)
