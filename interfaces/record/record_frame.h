@@ -70,22 +70,39 @@ static inline uint64_t asf__frame_bytes(const struct asf__frame *frame) {
 void asf__frame_head(unsigned char *at, const struct asf__frame *frame);
 void asf__frame_put(unsigned char *at, const struct asf__frame *frame);
 
-/* asf__frame_bad: returns -EBADMSG and sets the text for an invalid header. */
-int asf__frame_bad(const struct asf__frame *frame);
-
 /* asf__frame_get: read a header.  Returns 0 or -EBADMSG. */
-static inline int asf__frame_get(const unsigned char *at, struct asf__frame *frame) {
-    frame->token = (uint32_t)asf__load(at, 4, ASF__FOREIGN);
-    frame->kind = at[5];
-    frame->gap = at[7];
-    frame->length = asf__load(at + 8, 8, ASF__FOREIGN);
-    bool good = at[4] == 1 && frame->kind < FRAME_KINDS && at[6] == 0 && frame->gap <= 4;
-    return good && (frame->kind != FRAME_HASHED || frame->gap > 0) ? 0 : asf__frame_bad(frame);
-}
+int asf__frame_get(const unsigned char *at, struct asf__frame *frame);
 
 /* asf__gap: the blocks of 16 bytes, `least` or more, that must follow a header at `position` for the payload
  * to be aligned. */
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least);
+
+/* --- the index of a file: offsets of its formats and records ------------------------------- */
+
+struct asf__offsets {
+    uint64_t *all;
+    size_t count, room;
+};
+
+/* The formats and records since the last INDEX frame. */
+struct asf__index {
+    struct asf__offsets formats, records;
+    uint64_t first;    /* number of the first record */
+    uint64_t previous; /* offset of the last INDEX frame, or 0 */
+};
+
+enum { INDEX_RECORDS = 64 * 1024 }; /* records of one INDEX frame, at most */
+
+/* asf__offsets_add: append an offset.  Returns 0 or -ENOMEM. */
+int asf__offsets_add(struct asf__offsets *offsets, uint64_t at);
+
+void asf__index_free(struct asf__index *index);
+
+/* asf__index_payload: make the payload of an INDEX frame; the caller frees it.  NULL: no memory. */
+unsigned char *asf__index_payload(const struct asf__index *index, size_t *length);
+
+/* asf__index_parse: read the payload of an INDEX frame.  The caller must check the offsets. */
+int asf__index_parse(struct asf__index *index, const unsigned char *payload, size_t length);
 
 #pragma GCC visibility pop
 

@@ -6,7 +6,6 @@
 #define ASF_RECORD_READER_H
 
 #include "interfaces/record/record_frame.h"
-#include "interfaces/record/record_index.h"
 #include "interfaces/record/record_plan.h"
 
 #pragma GCC visibility push(hidden)

@@ -1,20 +1,221 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_writer.c - writes records to a stream.  Each record is built in a region of the stream's own buffer,
- * so its bytes are copied only once.
+ * record_writer.c - writes records to a stream, or as messages in memory.  A struct is marshalled: the data
+ * that its pointers refer to is appended, and the pointers become offsets.  On a stream this happens in a
+ * region of the stream's own buffer, so the bytes are copied only once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+
+#include <asf/record_store.h>
 
 #include "interfaces/record/record_frame.h"
-#include "interfaces/record/record_index.h"
-#include "interfaces/record/record_marshal.h"
-#include "interfaces/record/record_stored.h"
+
+/* --- marshalling: one traversal measures, copies or references the data -------------------------- */
+
+/* A record as a list of chunks: copied bytes, from `start` on, and strings and arrays that are referenced,
+ * not copied. */
+struct chunks {
+    struct iovec *all;
+    size_t count, most;
+    unsigned char *start, *end; /* the chunk being filled, and the end of its memory */
+};
+
+struct marshal {
+    const struct asf_record_format *f;
+    unsigned char *record; /* NULL: only measure */
+    size_t used, room;
+    size_t skipped;        /* bytes of the record so far that are referenced, not copied */
+    struct chunks *chunks; /* NULL: copy everything */
+};
+
+enum { REFERENCE_LEAST = 512 }; /* bytes from which on a string or array is referenced */
+
+static int no_room(const struct asf__slot *slot) {
+    return asf__record_fail(-E2BIG, "field '%.64s': the record is too large, or changes while it is written",
+                            slot->field->name);
+}
+
+/* The address of the record's byte at offset `at`, if it is a copied one. */
+static unsigned char *address_of(const struct marshal *g, size_t at) {
+    return g->record + (at - g->skipped);
+}
+
+/* A referenced array needs a chunk; the copied bytes before it and after it may need a chunk each. */
+static bool may_reference(const struct marshal *g, const struct asf__slot *slot, size_t bytes) {
+    return g->chunks && !slot->deep && bytes >= REFERENCE_LEAST && g->chunks->count + 3 <= g->chunks->most;
+}
+
+static void reference_part(struct marshal *g, unsigned char *end, const void *from, size_t bytes) {
+    struct chunks *p = g->chunks;
+    if (end > p->start)
+        p->all[p->count++] = (struct iovec){p->start, (size_t)(end - p->start)};
+    p->all[p->count++] = (struct iovec){(void *)(uintptr_t)from, bytes};
+    p->start = end;
+    g->skipped += bytes;
+}
+
+static int put_part(struct marshal *g, const struct asf__slot *slot, const void *from, size_t bytes,
+                    size_t at) {
+    unsigned char *to = address_of(g, g->used);
+    bool referenced = may_reference(g, slot, bytes);
+    size_t gap = at - g->used;
+    if (g->chunks && gap + (referenced ? 0 : bytes) > (size_t)(g->chunks->end - to))
+        return no_room(slot);
+    memset(to, 0, gap);
+    if (referenced)
+        reference_part(g, to + gap, from, bytes);
+    else
+        memcpy(to + gap, from, bytes);
+    return 0;
+}
+
+/* Appends data by copy or by reference; *at is its offset in the record. */
+static int append_part(struct marshal *g, const struct asf__slot *slot, const void *from, size_t bytes,
+                       size_t align, size_t *at) {
+    *at = (g->used + align - 1) & -align;
+    if (bytes > g->room || *at > g->room - bytes)
+        return no_room(slot);
+    int rc = g->record ? put_part(g, slot, from, bytes, *at) : 0;
+    g->used = *at + bytes;
+    return rc;
+}
+
+static const void *pointer_at(const struct asf__slot *slot, const unsigned char *data) {
+    const void *pointer;
+    memcpy(&pointer, data + slot->at, sizeof pointer);
+    return pointer;
+}
+
+static void set_pointer(const struct marshal *g, const struct asf__slot *slot, unsigned char *base,
+                        size_t at) {
+    if (base)
+        asf__store(base + slot->at, at, g->f->slot, false);
+}
+
+static int marshal_string(struct marshal *g, const struct asf__slot *slot, const char *text,
+                          unsigned char *base) {
+    size_t at = 0;
+    int rc = text ? append_part(g, slot, text, strlen(text) + 1, 1, &at) : 0;
+    if (rc == 0)
+        set_pointer(g, slot, base, at);
+    return rc;
+}
+
+static int marshal_slots(struct marshal *g, const struct asf_record_layout *s, const unsigned char *data,
+                         unsigned char *base);
+
+static int marshal_strings(struct marshal *g, const struct asf__slot *slot, const unsigned char *from,
+                           uint64_t count, unsigned char *base) {
+    struct asf__slot one = {.field = slot->field};
+    int rc = 0;
+    for (uint64_t i = 0; rc == 0 && i < count; i++)
+        rc = marshal_string(g, &one, pointer_at(&one, from + i * slot->stride),
+                            base ? base + i * slot->stride : NULL);
+    return rc;
+}
+
+static int marshal_elements(struct marshal *g, const struct asf__slot *slot, const unsigned char *from,
+                            uint64_t count, unsigned char *base) {
+    size_t at;
+    uint64_t bytes;
+    if (__builtin_mul_overflow(count, slot->stride, &bytes))
+        return no_room(slot);
+    int rc = append_part(g, slot, from, bytes, slot->alignment, &at);
+    if (rc < 0)
+        return rc;
+    set_pointer(g, slot, base, at);
+    if (!slot->strings && (slot->sub == NONE || g->f->structs[slot->sub].slots_count == 0))
+        return 0;
+    unsigned char *elements = g->record ? address_of(g, at) : NULL;
+    if (slot->strings)
+        return marshal_strings(g, slot, from, count, elements);
+    for (uint64_t i = 0; rc == 0 && i < count; i++)
+        rc = marshal_slots(g, &g->f->structs[slot->sub], from + i * slot->stride,
+                           elements ? elements + i * slot->stride : NULL);
+    return rc;
+}
+
+static int marshal_array(struct marshal *g, const struct asf__slot *slot, const unsigned char *data,
+                         unsigned char *base) {
+    const unsigned char *counter = data + slot->counter_at, *from = pointer_at(slot, data);
+    uint64_t count = asf__load(counter, slot->counter_size, false);
+    if (slot->counter_signed && asf__load_signed(counter, slot->counter_size, false) < 0)
+        return asf__record_fail(-EINVAL, "field '%.64s' has a negative number of elements",
+                                slot->field->name);
+    if (count > 0 && !from)
+        return asf__record_fail(-EINVAL, "field '%.64s' is NULL but has elements", slot->field->name);
+    if (count > 0)
+        return marshal_elements(g, slot, from, count, base);
+    set_pointer(g, slot, base, 0);
+    return 0;
+}
+
+/* Appends the data of all pointers of the struct at `data`.  `base` is the struct's copy in the record. */
+static int marshal_slots(struct marshal *g, const struct asf_record_layout *s, const unsigned char *data,
+                         unsigned char *base) {
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < s->slots_count; i++) {
+        const struct asf__slot *slot = &s->slots[i];
+        if (slot->text)
+            rc = marshal_string(g, slot, pointer_at(slot, data), base);
+        else
+            rc = marshal_array(g, slot, data, base);
+    }
+    return rc;
+}
+
+/* Sets *size to the bytes of the record. */
+static int marshal_size(const struct asf_record_format *f, const void *data, size_t *size) {
+    const struct asf_record_layout *root = asf__root(f);
+    struct marshal g = {.f = f, .used = root->size, .room = SIZE_MAX / 2};
+    int rc = asf__check_native(f);
+    if (rc == 0)
+        rc = marshal_slots(&g, root, data, NULL);
+    *size = g.used;
+    return rc;
+}
+
+/* Writes the record into `size` bytes. */
+static int marshal(const struct asf_record_format *f, const void *data, unsigned char *record, size_t size) {
+    const struct asf_record_layout *root = asf__root(f);
+    struct marshal g = {.f = f, .record = record, .used = root->size, .room = size};
+    memcpy(record, data, root->size);
+    int rc = marshal_slots(&g, root, data, record);
+    if (rc == 0)
+        memset(record + g.used, 0, size - g.used);
+    return rc;
+}
+
+/* Writes the copied bytes to `record`, with zeros after its end up to `padded` bytes, and lists the chunks.
+ * -E2BIG: the memory is too small, or chunks->most is 0. */
+static int marshal_chunks(const struct asf_record_format *f, const void *data, unsigned char *record,
+                          size_t size, size_t padded, struct chunks *chunks) {
+    const struct asf_record_layout *root = asf__root(f);
+    struct marshal g = {.f = f, .record = record, .used = root->size, .room = size, .chunks = chunks};
+    if (chunks->most == 0 || root->size > (size_t)(chunks->end - record))
+        return asf__record_fail(-E2BIG, "the buffer is too small for '%.64s'", root->name);
+    memcpy(record, data, root->size);
+    int rc = marshal_slots(&g, root, data, record);
+    unsigned char *end = address_of(&g, g.used);
+    if (rc == 0 && padded - g.used > (size_t)(chunks->end - end))
+        rc = asf__record_fail(-E2BIG, "the buffer is too small for the end of '%.64s'", root->name);
+    if (rc < 0)
+        return rc;
+    memset(end, 0, padded - g.used);
+    end += padded - g.used;
+    if (end > chunks->start)
+        chunks->all[chunks->count++] = (struct iovec){chunks->start, (size_t)(end - chunks->start)};
+    return 0;
+}
+
+/* --- the writer and its frames -------------------------------------------------------------------------- */
 
 /* The record that is being written, in a region of the stream. */
-struct slot {
+struct draft {
     unsigned char *region, *record;
     const struct asf_record_format *format;
     struct asf__frame frame;
@@ -28,12 +229,10 @@ struct asf_record_writer {
     struct asf_record_format **formats;
     uint32_t count, room, last;
     size_t footprint; /* bytes of memory of the formats */
-    struct slot slot;
+    struct draft draft;
     struct asf__index index;
     int failed; /* error of the stream; after it the stream's contents and offsets are unknown */
 };
-
-/* --- frames -------------------------------------------------------------------------- */
 
 /* Allocates a region for a frame, including `length` bytes of payload.  Asks for write mode: in read mode
  * salloc would return input. */
@@ -125,9 +324,12 @@ static int put_index(struct asf_record_writer *w) {
         return asf__record_no_memory("for the index");
     int rc = put_frame(w, (struct asf__frame){.kind = FRAME_INDEX, .length = length}, payload);
     free(payload);
-    if (rc == 0)
-        asf__index_written(&w->index, at);
-    return rc;
+    if (rc < 0)
+        return rc;
+    w->index.previous = at;
+    w->index.first += w->index.records.count;
+    w->index.formats.count = w->index.records.count = 0;
+    return 0;
 }
 
 /* Removes the last record, which could not be written, from the index. */
@@ -136,8 +338,8 @@ static void unindex(struct asf_record_writer *w) {
         w->index.records.count--;
 }
 
-static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, size_t bytes) {
-    struct slot *s = &w->slot;
+static int open_record(struct asf_record_writer *w, struct asf_record_format *f, size_t bytes) {
+    struct draft *s = &w->draft;
     uint32_t token = 0;
     if (s->region)
         return asf__record_fail(-EINVAL, "a record was begun but not ended");
@@ -166,8 +368,8 @@ static int open_slot(struct asf_record_writer *w, struct asf_record_format *f, s
 }
 
 /* Completes the frame and frees its region. */
-static int close_slot(struct asf_record_writer *w) {
-    struct slot *s = &w->slot;
+static int close_record(struct asf_record_writer *w) {
+    struct draft *s = &w->draft;
     unsigned char *region = s->region;
     asf__frame_put(region, &s->frame);
     if (w->options.hashed)
@@ -177,18 +379,18 @@ static int close_slot(struct asf_record_writer *w) {
 }
 
 /* Discards the record: shortens its region to nothing, so that no byte is written. */
-static void drop_slot(struct asf_record_writer *w) {
+static void drop_record(struct asf_record_writer *w) {
     ssize_t none = 0;
-    void *shortened = asf_srealloc(w->stream, w->slot.region, &none);
-    asf_sfree(w->stream, shortened ? shortened : w->slot.region);
-    w->slot.region = NULL;
+    void *shortened = asf_srealloc(w->stream, w->draft.region, &none);
+    asf_sfree(w->stream, shortened ? shortened : w->draft.region);
+    w->draft.region = NULL;
     unindex(w);
 }
 
 /* Shortens the region to the bytes in use.  If other regions of the stream follow it, that fails; then the
  * unused bytes become zeros of the record. */
 static void shorten(struct asf_record_writer *w) {
-    struct slot *s = &w->slot;
+    struct draft *s = &w->draft;
     struct asf__frame frame = s->frame;
     frame.length = s->used;
     ssize_t bytes = (ssize_t)asf__frame_bytes(&frame);
@@ -200,15 +402,15 @@ static void shorten(struct asf_record_writer *w) {
 
 int asf_record_write(struct asf_record_writer *w, struct asf_record_format *f, const void *data) {
     size_t size;
-    int rc = asf__marshal_size(f, data, &size);
+    int rc = marshal_size(f, data, &size);
     if (rc == 0)
-        rc = open_slot(w, f, size);
+        rc = open_record(w, f, size);
     if (rc < 0)
         return rc;
-    rc = asf__marshal(f, data, w->slot.record, size);
+    rc = marshal(f, data, w->draft.record, size);
     if (rc == 0)
-        return close_slot(w);
-    drop_slot(w);
+        return close_record(w);
+    drop_record(w);
     return rc;
 }
 
@@ -217,14 +419,14 @@ int asf_record_begin(struct asf_record_writer *w, struct asf_record_format *f, s
     *data = NULL;
     if (__builtin_add_overflow(size, extra, &room) || room > SIZE_MAX / 4)
         return asf__record_fail(-E2BIG, "a record cannot have %zu bytes after its struct", extra);
-    int rc = open_slot(w, f, room);
+    int rc = open_record(w, f, room);
     if (rc == 0)
-        *data = memset(w->slot.record, 0, size);
+        *data = memset(w->draft.record, 0, size);
     return rc;
 }
 
 /* Reserves bytes after the struct, and stores their offset in the pointer at `slot`. */
-static void *take_room(struct slot *s, void *slot, size_t bytes, size_t align) {
+static void *take_room(struct draft *s, void *slot, size_t bytes, size_t align) {
     size_t at = (s->used + align - 1) & -align;
     if (!s->region || bytes > s->room || at > s->room - bytes) {
         asf__record_fail(-E2BIG, "the record has no room for %zu more bytes", bytes);
@@ -238,10 +440,10 @@ static void *take_room(struct slot *s, void *slot, size_t bytes, size_t align) {
 
 void *asf_record_part(struct asf_record_writer *w, void *slot, size_t bytes) {
     size_t align = 8;
-    for (unsigned i = 0; w->slot.region && i < w->slot.format->count; i++)
-        if (w->slot.format->structs[i].alignment > align)
-            align = w->slot.format->structs[i].alignment;
-    return take_room(&w->slot, slot, bytes, align);
+    for (unsigned i = 0; w->draft.region && i < w->draft.format->count; i++)
+        if (w->draft.format->structs[i].alignment > align)
+            align = w->draft.format->structs[i].alignment;
+    return take_room(&w->draft, slot, bytes, align);
 }
 
 int asf_record_string(struct asf_record_writer *w, void *slot, const char *text) {
@@ -250,7 +452,7 @@ int asf_record_string(struct asf_record_writer *w, void *slot, const char *text)
         memset(slot, 0, sizeof(void *));
         return 0;
     }
-    void *room = take_room(&w->slot, slot, bytes, 1);
+    void *room = take_room(&w->draft, slot, bytes, 1);
     if (!room)
         return -E2BIG;
     memcpy(room, text, bytes);
@@ -258,14 +460,14 @@ int asf_record_string(struct asf_record_writer *w, void *slot, const char *text)
 }
 
 int asf_record_end(struct asf_record_writer *w) {
-    if (!w->slot.region)
+    if (!w->draft.region)
         return asf__record_fail(-EINVAL, "no record has been begun");
-    if (w->slot.used < w->slot.room)
+    if (w->draft.used < w->draft.room)
         shorten(w);
-    return close_slot(w);
+    return close_record(w);
 }
 
-/* --- the writer --------------------------------------------------------------------------- */
+/* --- opening and closing ----------------------------------------------------------------------- */
 
 int asf_record_writer_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_writer **writer) {
@@ -295,8 +497,8 @@ static int put_end(struct asf_record_writer *w) {
 }
 
 int asf_record_writer_close(struct asf_record_writer *w) {
-    if (w->slot.region)
-        drop_slot(w);
+    if (w->draft.region)
+        drop_record(w);
     int rc = w->failed == 0 && w->options.indexed ? put_end(w) : w->failed;
     for (uint32_t i = 0; i < w->count; i++)
         asf_record_format_free(w->formats[i]);
@@ -306,10 +508,12 @@ int asf_record_writer_close(struct asf_record_writer *w) {
     return rc;
 }
 
-/* Computes the header of a message in memory. */
+/* --- messages in memory ----------------------------------------------------------------------- */
+
+/* Computes the header of a message. */
 static int frame_message(struct asf_record_format *f, const void *data, struct asf__frame *frame) {
     size_t size;
-    int rc = asf__marshal_size(f, data, &size);
+    int rc = marshal_size(f, data, &size);
     if (rc == 0)
         *frame = (struct asf__frame){
             .kind = FRAME_HASHED, .gap = asf__gap(0, size, asf__root(f)->alignment, 1), .length = size};
@@ -325,7 +529,7 @@ ssize_t asf_record_encode(struct asf_record_format *f, const void *data, void *m
     if (asf__frame_bytes(&frame) <= room) {
         asf__frame_put(at, &frame);
         memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
-        rc = asf__marshal(f, data, at + asf__frame_before(&frame), frame.length);
+        rc = marshal(f, data, at + asf__frame_before(&frame), frame.length);
     }
     return rc < 0 ? rc : (ssize_t)asf__frame_bytes(&frame);
 }
@@ -334,7 +538,7 @@ int asf_record_gather(struct asf_record_format *f, const void *data, void *messa
                       struct iovec *pieces, size_t most) {
     struct asf__frame frame;
     unsigned char *at = message;
-    struct asf__chunks p = {pieces, 0, most, at, at + room};
+    struct chunks p = {pieces, 0, most, at, at + room};
     int rc = frame_message(f, data, &frame);
     if (rc < 0)
         return rc;
@@ -343,6 +547,6 @@ int asf_record_gather(struct asf_record_format *f, const void *data, void *messa
         return asf__record_fail(-E2BIG, "the buffer is too small for a header");
     asf__frame_head(at, &frame);
     memcpy(at + FRAME_HEAD, f->hash, FRAME_HASH);
-    rc = asf__marshal_chunks(f, data, at + before, frame.length, asf__padded(frame.length), &p);
+    rc = marshal_chunks(f, data, at + before, frame.length, asf__padded(frame.length), &p);
     return rc < 0 ? rc : (int)p.count;
 }
