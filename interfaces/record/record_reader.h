@@ -46,22 +46,8 @@ struct asf_record_reader {
     bool indexed;
 };
 
-/* asf__reader_release: free the current record's region. */
-void asf__reader_release(struct asf_record_reader *r);
-
-/* asf__reader_frame: read the next header, and its payload as a region, valid until asf__reader_release.
- * returns  1; 0 at the end; or an error. */
-int asf__reader_frame(struct asf_record_reader *r, struct asf__frame *frame, const unsigned char **payload);
-
-/* asf__reader_format: add the format of a FORMAT frame. */
-int asf__reader_format(struct asf_record_reader *r, const struct asf__frame *frame,
-                       const unsigned char *payload);
-
-/* asf__drop_plan: free the oldest plan.  `plans` is a circular buffer. */
-void asf__drop_plan(struct asf_record_reader *r);
-
-/* asf__reader_start: free the stream's formats. */
-void asf__reader_start(struct asf_record_reader *r);
+/* asf__free_plans: free the plans that asf_record_view and others have kept. */
+void asf__free_plans(struct asf_record_reader *r);
 
 #pragma GCC visibility pop
 
