@@ -6,10 +6,11 @@
  */
 #include <string.h>
 
-#include "interfaces/record/record_format.h"
-#include "interfaces/record/record_stored.h"
+#include <asf/record_store.h>
 
-int asf__store_format(struct asf_record_store *store, struct asf_record_format *f) {
+#include "interfaces/record/record_format.h"
+
+int asf_record_store_put(struct asf_record_store *store, struct asf_record_format *f) {
     return store && f ? -1 : 0;
 }
 

@@ -6,14 +6,16 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "golden.h"
 
 static void *region;
 static size_t region_length;
 
-void *asf_salloc(struct asf_cios *stream, ssize_t *length) {
+void *asf_Salloc(struct asf_cios *stream, enum asf_mode mode, ssize_t *length) {
     (void)stream;
+    (void)mode;
     region = calloc(1, (size_t)*length);
     region_length = (size_t)*length;
     return region;
@@ -30,6 +32,10 @@ void *asf_srealloc(struct asf_cios *stream, void *ptr, ssize_t *newlen) {
     (void)stream;
     region_length = (size_t)*newlen;
     return ptr;
+}
+
+const char *asf_error_text(int error) {
+    return strerror(-error);
 }
 
 int main(void) {
