@@ -168,8 +168,10 @@ size_t asf_record_layout_fields(const struct asf_record_layout *s) {
     return s->fields_count;
 }
 
-void asf__member(const struct asf_record_layout *s, const struct asf__field *field,
-                 struct asf_record_member *member) {
+int asf_record_layout_field(const struct asf_record_layout *s, size_t i, struct asf_record_member *member) {
+    if (i >= s->fields_count)
+        return asf__record_fail(-ENOENT, "'%.64s' has no field %zu", s->name, i);
+    const struct asf__field *field = &s->fields[i];
     *member = (struct asf_record_member){
         .name = field->name,
         .kind = (enum asf_record_kind)field->kind,
@@ -180,12 +182,6 @@ void asf__member(const struct asf_record_layout *s, const struct asf__field *fie
         .counter = field->counter == NONE ? NULL : s->fields[field->counter].name,
         .layout = field->sub == NONE ? NULL : &s->format->structs[field->sub],
     };
-}
-
-int asf_record_layout_field(const struct asf_record_layout *s, size_t i, struct asf_record_member *member) {
-    if (i >= s->fields_count)
-        return asf__record_fail(-ENOENT, "'%.64s' has no field %zu", s->name, i);
-    asf__member(s, &s->fields[i], member);
     return 0;
 }
 
@@ -194,6 +190,5 @@ int asf_record_layout_find(const struct asf_record_layout *s, const char *name,
     const struct asf__field *field = asf__field_named(s, name);
     if (!field)
         return asf__record_fail(-ENOENT, "'%.64s' has no field '%.64s'", s->name, name);
-    asf__member(s, field, member);
-    return 0;
+    return asf_record_layout_field(s, (size_t)(field - s->fields), member);
 }

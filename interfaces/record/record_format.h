@@ -134,10 +134,6 @@ const struct asf__field *asf__field_named(const struct asf_record_layout *s, con
 /* asf__in_order: the fields sorted by offset; the caller frees the array.  NULL: no memory. */
 const struct asf__field **asf__in_order(const struct asf_record_layout *s);
 
-/* asf__member: describe a field for the public interface. */
-void asf__member(const struct asf_record_layout *s, const struct asf__field *field,
-                 struct asf_record_member *member);
-
 /* --- checking records --------------------------------------------------------------------- */
 
 /* asf__list_slots: set the slots and flags of all structs. */

@@ -23,10 +23,6 @@ struct match {
     int level;           /* nesting depth of loops */
 };
 
-static bool swaps(const struct asf__plan *plan) {
-    return plan->wire->swapped; /* the native format has this machine's byte order */
-}
-
 static int mismatch(const struct asf__field *field, const char *what) {
     return asf__record_fail(-EPROTOTYPE, "field '%.64s' %s", field->name, what);
 }
@@ -46,10 +42,6 @@ static int append(struct match *m, struct asf__op op) {
     return 0;
 }
 
-static uint32_t bytes_of(const struct asf__op *op) {
-    return op->code == OP_LOOP ? op->count * op->dstep : op->count * op->to;
-}
-
 /* Whether a copy can extend the last op: it follows that op, or both have the same short padding in between.
  */
 static bool extends_last(const struct match *m, const struct asf__op *op) {
@@ -62,9 +54,17 @@ static bool extends_last(const struct match *m, const struct asf__op *op) {
     return gap <= PADDING && op->src - (last->src + last->count) == gap;
 }
 
+static int zero_up_to(struct match *m, uint32_t to) {
+    if (to <= m->done)
+        return 0;
+    struct asf__op op = {.code = OP_ZERO, .to = 1, .dst = m->done, .count = to - m->done};
+    m->done = to;
+    return append(m, op);
+}
+
 /* Appends the next op in order of native offsets.  Bytes that it skips become zeros. */
 static int add(struct match *m, struct asf__op op) {
-    uint32_t bytes = bytes_of(&op);
+    uint32_t bytes = op.count * op.to;
     int rc = 0;
     if (op.code == OP_COPY) {
         op.count = bytes;
@@ -73,20 +73,12 @@ static int add(struct match *m, struct asf__op op) {
     if (extends_last(m, &op)) {
         m->r->ops[m->r->ops_count - 1].count += op.dst - m->done + bytes;
     } else {
-        if (op.dst > m->done)
-            rc = append(
-                m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = m->done, .count = op.dst - m->done});
+        rc = zero_up_to(m, op.dst);
         if (rc == 0)
             rc = append(m, op);
     }
     m->done = op.dst + bytes;
     return rc;
-}
-
-static int zero_up_to(struct match *m, uint32_t to) {
-    return to <= m->done
-               ? 0
-               : add(m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = m->done, .count = to - m->done});
 }
 
 /* --- single fields --------------------------------------------------------------------------- */
@@ -131,11 +123,12 @@ static int opcode_for(bool swap, const struct asf__field *wire, const struct asf
 
 static int leaf(struct match *m, const struct asf__field *wire, const struct asf__field *native,
                 struct asf__op op) {
-    int opcode = opcode_for(swaps(m->plan), wire, native);
+    bool swap = m->plan->wire->swapped; /* the native format has this machine's byte order */
+    int opcode = opcode_for(swap, wire, native);
     if (opcode < 0)
         return opcode;
     op.code = (uint8_t)opcode;
-    op.swap = swaps(m->plan);
+    op.swap = swap;
     op.from = wire->size;
     op.to = native->size;
     op.from_signed = is_signed(wire);
@@ -173,7 +166,7 @@ static bool has_fallback(const struct asf__plan *plan, const struct asf__field *
 static int zeros(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count) {
     if (count == 0 || native->kind == ASF_RECORD_STRING || native->shape == ASF_RECORD_DYNAMIC)
         return 0;
-    return add(m, (struct asf__op){.code = OP_ZERO, .to = 1, .dst = dst, .count = count * native->stride});
+    return zero_up_to(m, dst + count * native->stride);
 }
 
 static int absent_structs(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count);
@@ -358,26 +351,23 @@ static int fill_structs(struct asf__plan *plan, uint32_t routine, const struct a
     return rc;
 }
 
-static int fill_field(struct asf__plan *plan, uint32_t routine, const struct asf__field *native,
-                      struct slot_bases at) {
-    const struct asf__field *wire = at.wire ? asf__field_named(at.wire, native->name) : NULL;
-    at.native_slot += native->first_slot;
-    at.wire_slot += wire ? wire->first_slot : 0;
-    if (native->shape == ASF_RECORD_DYNAMIC)
-        return fill_slot(plan, routine, wire, native, at.wire_slot, at.native_slot);
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && native->kind == ASF_RECORD_STRING && i < native->count; i++)
-        rc = fill_slot(plan, routine, wire && i < wire->count ? wire : NULL, native, at.wire_slot + i,
-                       at.native_slot + i);
-    if (native->kind == ASF_RECORD_STRUCT && plan->native->structs[native->sub].slots_count > 0)
-        rc = fill_structs(plan, routine, wire, native, at);
-    return rc;
-}
-
 static int fill_struct(struct asf__plan *plan, uint32_t routine, struct slot_bases at) {
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < at.native->fields_count; i++)
-        rc = fill_field(plan, routine, &at.native->fields[i], at);
+    for (uint32_t i = 0; rc == 0 && i < at.native->fields_count; i++) {
+        const struct asf__field *native = &at.native->fields[i],
+                                *wire = at.wire ? asf__field_named(at.wire, native->name) : NULL;
+        struct slot_bases here = {.wire_slot = at.wire_slot + (wire ? wire->first_slot : 0),
+                                  .native_slot = at.native_slot + native->first_slot};
+        if (native->shape == ASF_RECORD_DYNAMIC)
+            rc = fill_slot(plan, routine, wire, native, here.wire_slot, here.native_slot);
+        else if (native->kind == ASF_RECORD_STRUCT && plan->native->structs[native->sub].slots_count > 0)
+            rc = fill_structs(plan, routine, wire, native, here);
+        for (uint32_t j = 0; rc == 0 && native->kind == ASF_RECORD_STRING &&
+                             native->shape != ASF_RECORD_DYNAMIC && j < native->count;
+             j++)
+            rc = fill_slot(plan, routine, wire && j < wire->count ? wire : NULL, native, here.wire_slot + j,
+                           here.native_slot + j);
+    }
     return rc;
 }
 
@@ -498,7 +488,7 @@ static int routine_for(struct asf__plan *plan, const struct asf__field *wire, co
                                              : leaf(&m, wire, native, (struct asf__op){.count = 1});
 }
 
-/* --- whether a record can be used without conversion ---------------------------------------- */
+/* --- whether a record can be used without conversion, or swapped in place --------------------- */
 
 static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned native, bool root);
 
@@ -522,8 +512,6 @@ static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned na
     return same;
 }
 
-/* --- whether a record can be swapped in place ------------------------------------------------ */
-
 /* Whether the pointers have the same offsets, so that the record's parts remain valid after swapping. */
 static bool same_slots(const struct asf_record_layout *w, const struct asf_record_layout *n) {
     bool same = w->slots_count == n->slots_count;
@@ -545,12 +533,11 @@ static bool can_swap_in_place(const struct asf__plan *plan) {
 /* --- the plan ---------------------------------------------------------------------------- */
 
 static int translate(struct asf__plan *plan) {
-    const struct asf__engine *engine = asf__engine_now();
     int rc = 0;
     plan->in_place = can_swap_in_place(plan);
-    for (uint32_t i = 0; rc == 0 && engine->pick && i < plan->count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < plan->count; i++) {
         plan->routines[i].in_place = plan->in_place;
-        rc = asf__translate(engine, &plan->routines[i]);
+        rc = asf__translate(&plan->routines[i]);
     }
     return rc;
 }
@@ -584,11 +571,9 @@ int asf__plan_make(struct asf_record_format *wire, struct asf_record_format *nat
         rc = asf__record_fail(-EPROTOTYPE, "'%.64s' and '%.64s' have no field in common",
                               asf__root(wire)->name, s->name);
     if (rc == 0) {
-        plan->same_layout =
+        bool same =
             wire->slot == native->slot && same_struct(plan, wire->count - 1u, native->count - 1u, true);
-        plan->how = !plan->same_layout ? ASF_RECORD_CONVERTED
-                    : wire->swapped    ? ASF_RECORD_SWAPPED
-                                       : ASF_RECORD_IN_PLACE;
+        plan->how = !same ? ASF_RECORD_CONVERTED : wire->swapped ? ASF_RECORD_SWAPPED : ASF_RECORD_IN_PLACE;
         rc = translate(plan);
         plan->footprint = memory_of(plan);
     }

@@ -60,12 +60,6 @@ struct asf__fill {
 };
 
 struct asf__code;
-struct asf__engine;
-struct asf__run;
-
-/* Runs a loop of `n` iterations.  Returns 0, so that a function that returns an error code can tail-call it.
- */
-typedef int asf__runner(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n);
 
 /* How a struct, or an element of an array, is converted. */
 struct asf__routine {
@@ -83,7 +77,6 @@ struct asf__routine {
 
 struct asf__plan {
     struct asf_record_format *wire, *native;
-    bool same_layout;              /* the formats differ at most in byte order */
     bool in_place;                 /* a record may be byte-swapped in its own memory */
     int how;                       /* ASF_RECORD_IN_PLACE, _SWAPPED or _CONVERTED */
     struct asf__routine *routines; /* the first one converts the record's struct */
@@ -105,27 +98,14 @@ struct asf__bounds {
     unsigned char *dst_end;
 };
 
-/* --- engines ----------------------------------------------------------------------- */
+/* --- executing routines ------------------------------------------------------------------- */
 
-struct asf__engine {
-    const char *name;
-    bool (*available)(void);
-    /* Vector engines only: bytes of the widest vector, and a function that chooses the loop for a run. */
-    unsigned width;
-    asf__runner *(*pick)(const struct asf__run *run);
-};
-
-/* asf__engine_now: the engine in use. */
-const struct asf__engine *asf__engine_now(void);
-
-/* asf__do_ops: execute `count` ops on one element. */
-int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst);
-
-/* asf__translate: translate a routine's ops to r->code, for a vector engine. */
-int asf__translate(const struct asf__engine *engine, struct asf__routine *r);
+/* asf__translate: translate a routine's ops to r->code, if the engine in use is a vector engine.
+ * returns  0; -ENOMEM */
+int asf__translate(struct asf__routine *r);
 void asf__code_free(struct asf__code *code);
 
-/* asf__convert: convert `count` consecutive elements. */
+/* asf__convert_elements: convert `count` consecutive elements. */
 int asf__convert_elements(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
                           size_t count, const struct asf__bounds *bounds);
 

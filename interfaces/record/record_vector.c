@@ -187,7 +187,7 @@ static int make_flat(struct flat **made, const struct asf__op *ops, uint32_t cou
         return asf__record_no_memory("to plan the conversion");
     memset(map.at, 0xff, map.length * sizeof *map.at);
     for (uint32_t i = 0; i < count; i++) {
-        if (asf__is_byte_op(&ops[i])) {
+        if (ops[i].code <= OP_ZERO) { /* only rearranges bytes */
             asf__map_op(&map, &ops[i], base);
             any = true;
         } else {
@@ -313,8 +313,9 @@ static bool is_whole(const struct asf__routine *r) {
     return true;
 }
 
-int asf__translate(const struct asf__engine *engine, struct asf__routine *r) {
-    if (r->ops_count == 0)
+int asf__translate(struct asf__routine *r) {
+    const struct asf__engine *engine = asf__engine_now();
+    if (!engine->pick || r->ops_count == 0)
         return 0;
     struct asf__code *code = r->code = calloc(1, sizeof *code);
     if (!code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_vector.h - ops that rearrange bytes, as loops of "load, shuffle, store".
+ * record_vector.h - the engines, and ops that rearrange bytes, as loops of "load, shuffle, store".
  */
 #ifndef ASF_RECORD_VECTOR_H
 #define ASF_RECORD_VECTOR_H
@@ -34,6 +34,12 @@ struct asf__item {
     uint32_t width;
 };
 
+struct asf__run;
+
+/* Runs a loop of `n` iterations.  Returns 0, so that a function that returns an error code can tail-call it.
+ */
+typedef int asf__runner(const struct asf__run *run, const unsigned char *src, unsigned char *dst, size_t n);
+
 /* The lanes of one iteration, which is repeated over an array. */
 struct asf__run {
     uint32_t src_step, dst_step;   /* bytes from one iteration to the next */
@@ -46,6 +52,22 @@ struct asf__run {
     struct asf__item *items;
     asf__runner *go;
 };
+
+/* --- engines ----------------------------------------------------------------------- */
+
+struct asf__engine {
+    const char *name;
+    bool (*available)(void);
+    /* Vector engines only: bytes of the widest vector, and a function that chooses the loop for a run. */
+    unsigned width;
+    asf__runner *(*pick)(const struct asf__run *run);
+};
+
+/* asf__engine_now: the engine in use. */
+const struct asf__engine *asf__engine_now(void);
+
+/* asf__do_ops: execute `count` ops on one element. */
+int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst);
 
 /* The vector engines; the CPU may lack them. */
 extern const struct asf__engine asf__engine_ssse3, asf__engine_avx2, asf__engine_avx512, asf__engine_neon;
@@ -65,11 +87,6 @@ struct asf__map {
     uint32_t base;        /* with in_place: offset in the source of the target's first byte */
     int32_t at[MAP_MOST]; /* offset of the source byte, or ZERO_BYTE */
 };
-
-/* asf__is_byte_op: whether an op only rearranges bytes. */
-static inline bool asf__is_byte_op(const struct asf__op *m) {
-    return m->code <= OP_ZERO;
-}
 
 /* asf__map_op: enter a byte op in the map, whose first byte has target offset `base`. */
 void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base);

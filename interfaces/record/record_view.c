@@ -181,7 +181,7 @@ static void field_of(const struct asf_record_value *from, const struct asf__fiel
                      struct asf_record_value *value) {
     const struct asf_record_layout *s = from->member.layout;
     struct asf_record_value result = {.count = field->count, .record = from->record};
-    asf__member(s, field, &result.member);
+    asf_record_layout_field(s, (size_t)(field - s->fields), &result.member);
     result.at = from->at + field->offset;
     result.part = from->part + field->first_slot;
     if (field->shape == ASF_RECORD_DYNAMIC) { /* refers to its elements */

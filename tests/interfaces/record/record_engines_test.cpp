@@ -164,7 +164,7 @@ class Pair {
                 ASSERT_NO_FATAL_FAILURE(turn(plan, record, value, in, at_end));
             }
         }
-        seen.in_place += plan->same_layout;
+        seen.in_place += plan->how != ASF_RECORD_CONVERTED;
         seen.turned += plan->in_place;
         asf__plan_free(plan);
     }
