@@ -56,46 +56,32 @@ static int add_flags(struct listing *l, struct asf_record_layout *s, struct asf_
     return 0;
 }
 
-static int list_strings(struct listing *l, struct asf_record_layout *s, const struct asf__field *field,
-                        uint32_t base) {
+static int list_strings(struct listing *l, struct asf_record_layout *s, const struct asf__field *field) {
+    struct asf__slot slot = {
+        .at = field->offset, .stride = 1, .alignment = 1, .sub = NONE, .text = true, .field = field};
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < field->count; i++)
-        rc = add_slot(l, s,
-                      (struct asf__slot){.at = base + i * field->stride,
-                                         .stride = 1,
-                                         .alignment = 1,
-                                         .sub = NONE,
-                                         .text = true,
-                                         .field = field});
+    for (uint32_t i = 0; rc == 0 && i < field->count; i++, slot.at += field->stride)
+        rc = add_slot(l, s, slot);
     return rc;
 }
 
-static bool is_deep(const struct asf_record_format *f, const struct asf__field *field) {
-    const struct asf_record_layout *sub = field->sub == NONE ? NULL : &f->structs[field->sub];
-    return field->kind == ASF_RECORD_STRING || field->kind == ASF_RECORD_BOOL ||
-           (sub && (sub->slots_count > 0 || sub->flags_count > 0));
-}
-
-/* Arrays are aligned to at least 8. */
-static uint32_t part_alignment(const struct asf_record_format *f, const struct asf__field *field) {
-    uint32_t align = field->sub == NONE ? 8 : f->structs[field->sub].alignment;
-    return align > 8 ? align : 8;
-}
-
-static int list_dynamic(struct listing *l, struct asf_record_layout *s, const struct asf_record_layout *owner,
-                        const struct asf__field *field, uint32_t base) {
-    const struct asf__field *counter = &owner->fields[field->counter];
-    return add_slot(l, s,
-                    (struct asf__slot){.at = base + field->offset,
-                                       .stride = field->stride,
-                                       .alignment = part_alignment(l->f, field),
-                                       .counter_at = base + counter->offset,
-                                       .counter_size = counter->size,
-                                       .counter_signed = counter->kind == ASF_RECORD_INT,
-                                       .strings = field->kind == ASF_RECORD_STRING,
-                                       .sub = field->sub,
-                                       .deep = is_deep(l->f, field),
-                                       .field = field});
+static int list_dynamic(struct listing *l, struct asf_record_layout *s, const struct asf__field *field) {
+    const struct asf__field *counter = &s->fields[field->counter];
+    const struct asf_record_layout *sub = field->sub == NONE ? NULL : &l->f->structs[field->sub];
+    bool strings = field->kind == ASF_RECORD_STRING;
+    return add_slot(
+        l, s,
+        (struct asf__slot){.at = field->offset,
+                           .stride = field->stride,
+                           .alignment = sub && sub->alignment > 8 ? sub->alignment : 8, /* at least 8 */
+                           .counter_at = counter->offset,
+                           .counter_size = counter->size,
+                           .counter_signed = counter->kind == ASF_RECORD_INT,
+                           .strings = strings,
+                           .sub = field->sub,
+                           .deep = strings || field->kind == ASF_RECORD_BOOL ||
+                                   (sub && (sub->slots_count > 0 || sub->flags_count > 0)),
+                           .field = field});
 }
 
 /* Adds the slots and flags of a nested struct, at its offset. */
@@ -120,9 +106,9 @@ static int list_field(struct listing *l, struct asf_record_layout *s, struct asf
     int rc = 0;
     field->first_slot = s->slots_count;
     if (field->shape == ASF_RECORD_DYNAMIC)
-        return list_dynamic(l, s, s, field, 0);
+        return list_dynamic(l, s, field);
     if (field->kind == ASF_RECORD_STRING)
-        return list_strings(l, s, field, field->offset);
+        return list_strings(l, s, field);
     if (field->kind == ASF_RECORD_BOOL)
         return add_flags(l, s, (struct asf__flag){field->offset, field->count, field});
     if (field->kind != ASF_RECORD_STRUCT)
@@ -207,17 +193,13 @@ static inline int check_array(const struct check *c, const struct asf__slot *slo
     return 0;
 }
 
-static bool is_negative(const struct asf__slot *slot, uint64_t count) {
-    return slot->counter_signed && count >> (8 * slot->counter_size - 1) != 0;
-}
-
 /* Checks one pointer of the struct at `base`. */
 static inline __attribute__((always_inline)) int
 check_slot(struct check *c, const struct asf__slot *slot, const unsigned char *base, struct asf__part *part) {
     *part = (struct asf__part){.at = asf__load(base + slot->at, c->f->slot, c->f->swapped)};
     if (!slot->text)
         part->count = asf__load(base + slot->counter_at, slot->counter_size, c->f->swapped);
-    if (!slot->text && is_negative(slot, part->count))
+    if (slot->counter_signed && part->count >> (8 * slot->counter_size - 1) != 0)
         return bad(slot->field, "has a negative number of elements");
     if (part->at == 0)
         return part->count == 0 ? 0 : bad(slot->field, "is a null pointer but has elements");

@@ -97,11 +97,6 @@ static const char *wrong_shape(const struct asf__field *field) {
     return NULL;
 }
 
-/* Returns the bytes that a field occupies in its struct. */
-static uint64_t extent(const struct asf_record_format *f, const struct asf__field *field) {
-    return field->shape == ASF_RECORD_DYNAMIC ? f->slot : (uint64_t)field->stride * field->count;
-}
-
 static int parse_field(struct parse *in, struct asf_record_format *f, unsigned number,
                        struct asf__field *field) {
     field->name = get_name(in);
@@ -133,7 +128,9 @@ static int check_overlaps(const struct asf_record_format *f, const struct asf_re
     const struct asf__field **sorted = asf__in_order(s);
     int rc = sorted ? 0 : asf__record_no_memory("for the format");
     for (uint32_t i = 0; rc == 0 && i < s->fields_count; i++) {
-        uint64_t end = sorted[i]->offset + extent(f, sorted[i]);
+        bool dynamic = sorted[i]->shape == ASF_RECORD_DYNAMIC;
+        uint64_t bytes = dynamic ? f->slot : (uint64_t)sorted[i]->stride * sorted[i]->count;
+        uint64_t end = sorted[i]->offset + bytes;
         if (end > s->size)
             rc = broken(sorted[i], "is not within its struct");
         else if (i + 1 < s->fields_count && end > sorted[i + 1]->offset)
@@ -424,7 +421,9 @@ static int put_field(struct out *out, const struct types *t, const struct asf_re
     return 0;
 }
 
-static void put_head(struct out *out, const struct types *t, size_t length) {
+static int describe(struct out *out, const struct types *t, size_t length) {
+    unsigned first = 0;
+    int rc = 0;
     put(out, length, 4);
     put(out, 1, 1);
     put(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 1);
@@ -433,12 +432,6 @@ static void put_head(struct out *out, const struct types *t, size_t length) {
     put(out, t->count, 2);
     put(out, t->fields, 2);
     put(out, t->names, 4);
-}
-
-static int describe(struct out *out, const struct types *t, size_t length) {
-    unsigned first = 0;
-    int rc = 0;
-    put_head(out, t, length);
     for (unsigned i = 0; i < t->count; i++) {
         const struct asf_record_type *type = t->all[i];
         if (type->size > SIZE_MOST)
@@ -460,15 +453,6 @@ static int describe(struct out *out, const struct types *t, size_t length) {
     return rc;
 }
 
-/* Sets the members of fields that a description does not contain. */
-static void keep_wishes(struct asf_record_format *f, const struct types *t) {
-    for (unsigned i = 0; i < t->count; i++)
-        for (size_t j = 0; j < t->all[i]->count; j++) {
-            f->structs[i].fields[j].wishes = (uint8_t)t->all[i]->fields[j].wishes;
-            f->structs[i].fields[j].fallback = t->all[i]->fields[j].fallback;
-        }
-}
-
 int asf_record_declare(const struct asf_record_type *type, struct asf_record_format **format) {
     struct types t = {0};
     *format = NULL;
@@ -483,8 +467,11 @@ int asf_record_declare(const struct asf_record_type *type, struct asf_record_for
     rc = describe(&out, &t, length);
     if (rc == 0)
         rc = asf_record_parse(description, length, format);
-    if (rc == 0)
-        keep_wishes(*format, &t);
     free(description);
+    for (unsigned i = 0; rc == 0 && i < t.count; i++)
+        for (size_t j = 0; j < t.all[i]->count; j++) { /* a description does not contain these */
+            (*format)->structs[i].fields[j].wishes = (uint8_t)t.all[i]->fields[j].wishes;
+            (*format)->structs[i].fields[j].fallback = t.all[i]->fields[j].fallback;
+        }
     return rc == -EBADMSG ? -EINVAL : rc;
 }

@@ -11,11 +11,6 @@
 
 #include "interfaces/record/record_vector.h"
 
-/* Returns the index of the source byte that is byte j of a number, if the source is swapped or not. */
-static uint32_t byte_index(bool swap, uint32_t size, uint32_t j) {
-    return swap ? size - 1 - j : j;
-}
-
 /* Returns the index of the source byte that is byte j of an unsigned number widened to m->to bytes, or
  * ZERO_BYTE. */
 static int32_t extended_byte(const struct asf__op *m, uint32_t j) {
@@ -23,7 +18,7 @@ static int32_t extended_byte(const struct asf__op *m, uint32_t j) {
     uint32_t rank = big ? m->to - 1u - j : j; /* significance: 0 is the lowest byte */
     if (rank >= m->from)
         return ZERO_BYTE;
-    return (int32_t)byte_index(m->swap != big, m->from, rank);
+    return (int32_t)(m->swap != big ? m->from - 1u - rank : rank);
 }
 
 void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base) {
@@ -93,13 +88,6 @@ static void fill_mask(const struct asf__map *map, struct asf__lane *lane) {
             map->at[lane->dst + i] < 0 ? 0x80 : (unsigned char)((uint32_t)map->at[lane->dst + i] - lane->src);
 }
 
-static void extend_reach(struct asf__run *run, const struct asf__lane *lane) {
-    if (run->src_reach < lane->src + LANE)
-        run->src_reach = lane->src + LANE;
-    if (run->dst_reach < lane->dst + LANE)
-        run->dst_reach = lane->dst + LANE;
-}
-
 int asf__cover(const struct asf__map *map, struct asf__run *run) {
     struct asf__lane lanes[MAP_MOST];
     uint32_t n = 0;
@@ -111,7 +99,9 @@ int asf__cover(const struct asf__map *map, struct asf__run *run) {
         lane->length = window_bytes(map, dst, &least, &most);
         lane->src = choose_window(map, n ? lane - 1 : NULL, least, most);
         fill_mask(map, lane);
-        extend_reach(run, lane);
+        if (run->src_reach < lane->src + LANE)
+            run->src_reach = lane->src + LANE;
+        run->dst_reach = dst + LANE;
         dst += lane->length;
     }
     run->lanes_count = n;

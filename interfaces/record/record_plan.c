@@ -512,19 +512,14 @@ static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned na
     return same;
 }
 
-/* Whether the pointers have the same offsets, so that the record's parts remain valid after swapping. */
-static bool same_slots(const struct asf_record_layout *w, const struct asf_record_layout *n) {
-    bool same = w->slots_count == n->slots_count;
-    for (uint32_t i = 0; same && i < n->slots_count; i++)
-        same = w->slots[i].at == n->slots[i].at;
-    return same;
-}
-
-/* Parts may not contain pointers: then checking the record's own parts for overlap is enough. */
+/* The pointers must have the same offsets, so that the record's parts remain valid after swapping.  Parts may
+ * not contain pointers: then checking the record's own parts for overlap is enough. */
 static bool can_swap_in_place(const struct asf__plan *plan) {
     const struct asf_record_layout *w = asf__root(plan->wire), *n = asf__root(plan->native);
     bool can = plan->how == ASF_RECORD_SWAPPED && plan->receipt.ignored == 0 && w->size == n->size &&
-               same_slots(w, n);
+               w->slots_count == n->slots_count;
+    for (uint32_t i = 0; can && i < n->slots_count; i++)
+        can = w->slots[i].at == n->slots[i].at;
     for (uint32_t i = 1; can && i < plan->count; i++)
         can = plan->routines[i].fills_count == 0;
     return can;

@@ -310,13 +310,6 @@ static int seek_to(struct asf_record_reader *r, uint64_t at) {
 /* --- record number n by the index ------------------------------------------------------------------------
  */
 
-static bool is_end(const unsigned char *p, ssize_t got) {
-    struct asf__frame frame;
-    return got == END_FRAME && asf__frame_get(p, &frame) == 0 && frame.kind == FRAME_END && frame.gap == 0 &&
-           frame.length == FRAME_END_BYTES &&
-           asf__load(p + FRAME_HEAD + 24, 8, ASF__FOREIGN) == FRAME_END_MARK;
-}
-
 /* Whether a frame at `at` with the length of an END frame would end exactly at the end of the file. */
 static bool would_end_file(struct asf_record_reader *r, uint64_t at) {
     ssize_t got = END_FRAME, beyond = 1;
@@ -337,7 +330,10 @@ static int find_end(struct asf_record_reader *r, uint64_t *index, uint64_t *reco
     const unsigned char *p = bytes_at(r, -END_FRAME, SEEK_END, &got);
     if (!p)
         return got < 0 && got != -EINVAL ? asf__record_fail((int)got, "the stream cannot seek") : -ENODATA;
-    bool found = is_end(p, got);
+    struct asf__frame frame;
+    bool found = got == END_FRAME && asf__frame_get(p, &frame) == 0 && frame.kind == FRAME_END &&
+                 frame.gap == 0 && frame.length == FRAME_END_BYTES &&
+                 asf__load(p + FRAME_HEAD + 24, 8, ASF__FOREIGN) == FRAME_END_MARK;
     if (found) {
         *records = asf__load(p + FRAME_HEAD, 8, ASF__FOREIGN);
         *index = asf__load(p + FRAME_HEAD + 8, 8, ASF__FOREIGN);

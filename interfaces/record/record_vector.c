@@ -126,11 +126,6 @@ static void generate(struct generated *made, const struct asf__run *run, const s
     free(steps);
 }
 
-static void discard_generated(struct generated *made) {
-    if (made->code)
-        made->by->discard(made->kept);
-}
-
 /* --- translating -------------------------------------------------------------------------- */
 
 static void free_run(struct asf__run *run) {
@@ -141,7 +136,8 @@ static void free_run(struct asf__run *run) {
 static void free_flat(struct flat *flat) {
     if (!flat)
         return;
-    discard_generated(&flat->generated);
+    if (flat->generated.code)
+        flat->generated.by->discard(flat->generated.kept);
     free_run(&flat->one);
     free_run(&flat->many);
     free(flat->others);
@@ -400,14 +396,6 @@ SELDOM static int run_lanes(const struct flat *f, const unsigned char *src, unsi
     return 0;
 }
 
-SELDOM static int run_others(const struct flat *f, const unsigned char *src, unsigned char *dst,
-                             size_t count) {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = asf__do_ops(f->others, f->others_count, src + i * f->from, dst + i * f->to);
-    return rc;
-}
-
 /* Runs the generated code for the elements for which its lanes stay within the buffers; *done is their
  * number. */
 static int run_generated(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
@@ -436,7 +424,10 @@ SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsi
         memcpy(dst, src, count * f->to);
     else if (f->one.go)
         run_lanes(f, src, dst, count, b);
-    return f->others_count ? run_others(f, src, dst, count) : 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && f->others_count > 0 && i < count; i++, src += f->from, dst += f->to)
+        rc = asf__do_ops(f->others, f->others_count, src, dst);
+    return rc;
 }
 
 /* Mostly one call of `go` converts everything. */

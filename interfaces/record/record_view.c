@@ -87,16 +87,6 @@ static bool is_aligned(const struct asf_record *record, const struct asf_record_
     return ((uintptr_t)record->data & (asf__root(native)->alignment - 1)) == 0;
 }
 
-static int make_room(struct asf_record_reader *r, size_t bytes) {
-    if (bytes <= r->converted_room)
-        return 0;
-    size_t room = (bytes + bytes / 2 + WIDEST) / WIDEST * WIDEST;
-    free(r->converted);
-    r->converted = aligned_alloc(WIDEST, room);
-    r->converted_room = r->converted ? room : 0;
-    return r->converted ? 0 : asf__record_no_memory("to convert the record");
-}
-
 /* Converts into the reader's buffer.  -E2BIG: the buffer is too small. */
 static inline int convert_into_room(const struct asf_record *record, const struct asf__plan *plan) {
     const struct asf_record_reader *r = record->reader;
@@ -114,9 +104,15 @@ SELDOM static int convert_into_more(const struct asf_record *record, const struc
     size_t end = 0;
     int rc =
         asf__plan_size(plan, &record->parts, asf__root(plan->native)->size, r->options.most_expanded, &end);
-    if (rc == 0)
-        rc = make_room(r, end);
-    return rc < 0 ? rc : convert_into_room(record, plan);
+    if (rc < 0)
+        return rc;
+    if (end > r->converted_room) {
+        size_t room = (end + end / 2 + WIDEST) / WIDEST * WIDEST;
+        free(r->converted);
+        r->converted = aligned_alloc(WIDEST, room);
+        r->converted_room = r->converted ? room : 0;
+    }
+    return r->converted ? convert_into_room(record, plan) : asf__record_no_memory("to convert the record");
 }
 
 /* A record is mostly no longer than earlier ones.  So the size is measured only after the buffer proved too

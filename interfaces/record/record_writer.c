@@ -44,11 +44,6 @@ static unsigned char *address_of(const struct marshal *g, size_t at) {
     return g->record + (at - g->skipped);
 }
 
-/* A referenced array needs a chunk; the copied bytes before it and after it may need a chunk each. */
-static bool may_reference(const struct marshal *g, const struct asf__slot *slot, size_t bytes) {
-    return g->chunks && !slot->deep && bytes >= REFERENCE_LEAST && g->chunks->count + 3 <= g->chunks->most;
-}
-
 static void reference_part(struct marshal *g, unsigned char *end, const void *from, size_t bytes) {
     struct chunks *p = g->chunks;
     if (end > p->start)
@@ -61,7 +56,9 @@ static void reference_part(struct marshal *g, unsigned char *end, const void *fr
 static int put_part(struct marshal *g, const struct asf__slot *slot, const void *from, size_t bytes,
                     size_t at) {
     unsigned char *to = address_of(g, g->used);
-    bool referenced = may_reference(g, slot, bytes);
+    /* A referenced array needs a chunk; the copied bytes before it and after it may need a chunk each. */
+    bool referenced =
+        g->chunks && !slot->deep && bytes >= REFERENCE_LEAST && g->chunks->count + 3 <= g->chunks->most;
     size_t gap = at - g->used;
     if (g->chunks && gap + (referenced ? 0 : bytes) > (size_t)(g->chunks->end - to))
         return no_room(slot);
@@ -269,11 +266,12 @@ static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const
 
 /* --- formats ----------------------------------------------------------------------------- */
 
-static int announce(struct asf_record_writer *w, struct asf_record_format *f, uint32_t token) {
+/* Puts a new format into the stream, or the store if records have hashes. */
+static int announce(struct asf_record_writer *w, struct asf_record_format *f) {
     if (w->options.hashed)
         return w->options.store ? asf_record_store_put(w->options.store, f) : 0;
     int rc = w->options.indexed ? asf__offsets_add(&w->index.formats, w->position) : 0;
-    struct asf__frame frame = {.token = token, .kind = FRAME_FORMAT, .length = f->length};
+    struct asf__frame frame = {.token = w->count, .kind = FRAME_FORMAT, .length = f->length};
     return rc < 0 ? rc : put_frame(w, frame, f->description);
 }
 
@@ -291,7 +289,7 @@ static int add_format(struct asf_record_writer *w, struct asf_record_format *f) 
         w->formats = more;
         w->room = room;
     }
-    rc = announce(w, f, w->count);
+    rc = announce(w, f);
     if (rc < 0)
         return rc;
     w->last = w->count;
