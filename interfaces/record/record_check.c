@@ -12,7 +12,7 @@
 
 #include "interfaces/record/record_format.h"
 
-/* --- listing the slots and flags of a format ---------------------------------------------- */
+/* --- listing the slots and flags of a format --------------------------------------------------- */
 
 /* Counts the slots and flags of all structs: a hostile description could cause many by nesting. */
 struct listing {
@@ -129,7 +129,7 @@ int asf__list_slots(struct asf_record_format *f) {
     return rc;
 }
 
-/* --- checking a record ---------------------------------------------------------------------- */
+/* --- checking a record ------------------------------------------------------------------------- */
 
 struct check {
     const struct asf_record_format *f;

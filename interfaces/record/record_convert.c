@@ -56,7 +56,7 @@ static inline int set_counter(const struct asf__fill *fill, unsigned char *dst, 
     return 0;
 }
 
-/* --- strings ------------------------------------------------------------------------- */
+/* --- strings ----------------------------------------------------------------------------------- */
 
 static int put_text(struct walk *w, const struct asf__fill *fill, unsigned char *dst, const void *text,
                     uint64_t bytes) {
@@ -82,7 +82,7 @@ SELDOM static int put_string(struct walk *w, const struct asf__fill *fill, unsig
     return 0;
 }
 
-/* --- arrays ----------------------------------------------------------------------------- */
+/* --- arrays ------------------------------------------------------------------------------------ */
 
 static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char *dst,
                     const struct asf__part *parts);
@@ -171,7 +171,7 @@ static int fill_all(struct walk *w, const struct asf__routine *r, unsigned char 
     return rc;
 }
 
-/* --- in place ------------------------------------------------------------------------------ */
+/* --- in place ---------------------------------------------------------------------------------- */
 
 /* Whether the parts are in order and do not overlap, as this library writes them.  Bytes shared by two parts
  * would be swapped twice. */
@@ -213,7 +213,7 @@ bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record
     return true;
 }
 
-/* --- the record ---------------------------------------------------------------------------- */
+/* --- the record -------------------------------------------------------------------------------- */
 
 static int too_long(const struct asf__plan *plan, const struct asf__routine *r) {
     return asf__record_fail(-E2BIG, "'%.64s' has %u bytes, which exceeds the limit",

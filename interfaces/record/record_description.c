@@ -28,7 +28,7 @@ static int broken(const struct asf__field *field, const char *what) {
     return asf__record_fail(-EBADMSG, "the description's field '%.64s' %s", field->name, what);
 }
 
-/* --- names ------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------- */
 
 /* Reads a name's offset.  Names must be in order of use, without gaps. */
 static const char *get_name(struct parse *in) {
@@ -58,7 +58,7 @@ static int sort_names(struct asf_record_layout *s) {
     return 0;
 }
 
-/* --- one field ----------------------------------------------------------------------- */
+/* --- one field --------------------------------------------------------------------------------- */
 
 static bool is_size(unsigned size) {
     return size == 1 || size == 2 || size == 4 || size == 8;
@@ -122,7 +122,7 @@ static int parse_field(struct parse *in, struct asf_record_format *f, unsigned n
     return 0;
 }
 
-/* --- one struct ------------------------------------------------------------------------ */
+/* --- one struct -------------------------------------------------------------------------------- */
 
 static int check_overlaps(const struct asf_record_format *f, const struct asf_record_layout *s) {
     const struct asf__field **sorted = asf__in_order(s);
@@ -205,7 +205,7 @@ static int parse_struct(struct parse *in, struct asf_record_format *f, unsigned 
     return 0;
 }
 
-/* --- the description ----------------------------------------------------------------------- */
+/* --- the description --------------------------------------------------------------------------- */
 
 static int parse_head(struct parse *in, struct asf_record_format *f, size_t length, uint32_t *fields) {
     uint32_t whole = get(in, 4), version = get(in, 1), order = get(in, 1);
@@ -307,7 +307,7 @@ int asf_record_parse(const void *description, size_t length, struct asf_record_f
     return 0;
 }
 
-/* --- declaring the struct types of this program ---------------------------------------------- */
+/* --- declaring the struct types of this program ------------------------------------------------ */
 
 /* The struct types of a format; each comes after the types that it contains. */
 struct types {
@@ -364,7 +364,7 @@ static int collect(struct types *t, const struct asf_record_type *type, int dept
     return count_names(t, type);
 }
 
-/* --- writing the description --------------------------------------------------------- */
+/* --- writing the description ------------------------------------------------------------------- */
 
 struct out {
     unsigned char *p;

@@ -11,7 +11,7 @@
 
 #include "interfaces/record/record_vector.h"
 
-/* --- choosing ---------------------------------------------------------------------------- */
+/* --- choosing ---------------------------------------------------------------------------------- */
 
 static bool always(void) {
     return true;
@@ -85,7 +85,7 @@ static int no_fit(const struct asf__op *m) {
     return asf__record_fail(-ERANGE, "field '%.64s' has a value that does not fit", m->field->name);
 }
 
-/* --- numbers of one size ------------------------------------------------------------ */
+/* --- numbers of one size ----------------------------------------------------------------------- */
 
 /* Inlined for each size, so that the size is a constant in the loop. */
 static inline __attribute__((always_inline)) void swap_each(const unsigned char *src, unsigned char *dst,
@@ -113,7 +113,7 @@ static void sign_all(const struct asf__op *m, const unsigned char *src, unsigned
         asf__store(dst, (uint64_t)asf__load_signed(src, m->from, m->swap), m->to, false);
 }
 
-/* --- integers that may be out of range ------------------------------------------------------- */
+/* --- integers that may be out of range --------------------------------------------------------- */
 
 static bool fits(const struct asf__op *m, uint64_t value) {
     unsigned bits = 8u * m->to;
@@ -137,7 +137,7 @@ static int narrow_all(const struct asf__op *m, const unsigned char *src, unsigne
     return 0;
 }
 
-/* --- floats --------------------------------------------------------------------------------- */
+/* --- floats ------------------------------------------------------------------------------------ */
 
 static double load_float(const unsigned char *src, const struct asf__op *m) {
     uint64_t bits = asf__load(src, m->from, m->swap);
@@ -193,7 +193,7 @@ static int to_int_all(const struct asf__op *m, const unsigned char *src, unsigne
     return 0;
 }
 
-/* --- all ops ---------------------------------------------------------------------------- */
+/* --- all ops ----------------------------------------------------------------------------------- */
 
 static int loop(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     int rc = 0;

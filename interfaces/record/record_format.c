@@ -12,7 +12,7 @@
 
 #include "interfaces/record/record_format.h"
 
-/* --- the last failure -------------------------------------------------------------------- */
+/* --- the last failure -------------------------------------------------------------------------- */
 
 static __thread char why[256];
 
@@ -32,7 +32,7 @@ const char *asf_record_why(void) {
     return why[0] ? why : "nothing has failed";
 }
 
-/* --- limits ---------------------------------------------------------------------------------- */
+/* --- limits ------------------------------------------------------------------------------------ */
 
 static size_t limit(size_t given, size_t standard) {
     return given ? given : standard;
@@ -65,7 +65,7 @@ int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t fo
     return 0;
 }
 
-/* --- references ---------------------------------------------------------------------------- */
+/* --- references -------------------------------------------------------------------------------- */
 
 struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
     __atomic_add_fetch(&f->users, 1, __ATOMIC_RELAXED);
@@ -110,7 +110,7 @@ const unsigned char *asf_record_hash(const struct asf_record_format *f) {
     return f->hash;
 }
 
-/* --- fields ---------------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------------------ */
 
 /* Key of a search for a field by name. */
 struct wanted {
@@ -146,7 +146,7 @@ const struct asf__field **asf__in_order(const struct asf_record_layout *s) {
     return sorted;
 }
 
-/* --- layouts --------------------------------------------------------------------------------- */
+/* --- layouts ----------------------------------------------------------------------------------- */
 
 const struct asf_record_layout *asf_record_layout_of(const struct asf_record_format *f) {
     return asf__root(f);

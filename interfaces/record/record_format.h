@@ -134,7 +134,7 @@ const struct asf__field *asf__field_named(const struct asf_record_layout *s, con
 /* asf__in_order: the fields sorted by offset; the caller frees the array.  NULL: no memory. */
 const struct asf__field **asf__in_order(const struct asf_record_layout *s);
 
-/* --- checking records --------------------------------------------------------------------- */
+/* --- checking records -------------------------------------------------------------------------- */
 
 /* asf__list_slots: set the slots and flags of all structs. */
 int asf__list_slots(struct asf_record_format *f);
@@ -160,7 +160,7 @@ int asf__check_record(const struct asf_record_format *f, const unsigned char *re
 
 #pragma GCC visibility pop
 
-/* --- numbers in either byte order --------------------------------------------------- */
+/* --- numbers in either byte order -------------------------------------------------------------- */
 
 static inline uint64_t asf__load(const unsigned char *p, unsigned size, bool swap) {
     uint16_t two;

@@ -10,7 +10,7 @@
 
 #include "interfaces/record/record_frame.h"
 
-/* --- headers ------------------------------------------------------------------------------- */
+/* --- headers ----------------------------------------------------------------------------------- */
 
 void asf__frame_head(unsigned char *at, const struct asf__frame *frame) {
     asf__store(at, frame->token, 4, ASF__FOREIGN);
@@ -48,7 +48,7 @@ uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned le
     return (uint8_t)gap;
 }
 
-/* --- the index ------------------------------------------------------------------------------- */
+/* --- the index --------------------------------------------------------------------------------- */
 
 int asf__offsets_add(struct asf__offsets *offsets, uint64_t at) {
     if (offsets->count == offsets->room) {

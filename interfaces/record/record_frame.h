@@ -77,7 +77,7 @@ int asf__frame_get(const unsigned char *at, struct asf__frame *frame);
  * to be aligned. */
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least);
 
-/* --- the index of a file: offsets of its formats and records ------------------------------- */
+/* --- the index of a file: offsets of its formats and records ----------------------------------- */
 
 struct asf__offsets {
     uint64_t *all;

@@ -112,7 +112,7 @@ int asf__cover(const struct asf__map *map, struct asf__run *run) {
     return 0;
 }
 
-/* --- combining lanes to items ------------------------------------------------------------ */
+/* --- combining lanes to items ------------------------------------------------------------------ */
 
 /* Returns how many lanes from number i on, at most four, have adjacent targets and, with `windows`, adjacent
  * windows. */

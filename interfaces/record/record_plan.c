@@ -10,7 +10,7 @@
 
 #include "interfaces/record/record_plan.h"
 
-/* --- ops: how a struct is converted ------------------------------------------------------- */
+/* --- ops: how a struct is converted ------------------------------------------------------------ */
 
 /* The most bytes of padding between two copied fields that are copied, too, to make one copy of both. */
 enum { PADDING = 16 };
@@ -81,7 +81,7 @@ static int add(struct match *m, struct asf__op op) {
     return rc;
 }
 
-/* --- single fields --------------------------------------------------------------------------- */
+/* --- single fields ----------------------------------------------------------------------------- */
 
 static bool is_integer(const struct asf__field *field) {
     return field->kind == ASF_RECORD_INT || field->kind == ASF_RECORD_UINT || field->kind == ASF_RECORD_ENUM;
@@ -185,7 +185,7 @@ static int absent(struct match *m, const struct asf__field *native, uint32_t dst
                                    .bytes = native->fallback});
 }
 
-/* --- structs ------------------------------------------------------------------------------------- */
+/* --- structs ----------------------------------------------------------------------------------- */
 
 static int match_struct(struct match *m, const struct asf_record_layout *wire,
                         const struct asf_record_layout *native, uint32_t src, uint32_t dst);
@@ -305,7 +305,7 @@ static int match_ops(struct asf__plan *plan, uint32_t routine) {
     return rc < 0 ? rc : zero_up_to(&m, r->to);
 }
 
-/* --- fills: how pointers are set ------------------------------------------------------------- */
+/* --- fills: how pointers are set --------------------------------------------------------------- */
 
 /* Finds or makes the routine for the elements of two dynamic arrays; *number is its index. */
 static int routine_for(struct asf__plan *plan, const struct asf__field *wire, const struct asf__field *native,
@@ -420,7 +420,7 @@ static int match_fills(struct asf__plan *plan, uint32_t routine) {
     return rc;
 }
 
-/* --- routines: the ops and fills of a struct or an element ----------------------------------- */
+/* --- routines: the ops and fills of a struct or an element ------------------------------------- */
 
 static int add_routine(struct asf__plan *plan, struct asf__routine r, uint32_t *number) {
     if (plan->count == ROUTINES_MOST)
@@ -488,7 +488,7 @@ static int routine_for(struct asf__plan *plan, const struct asf__field *wire, co
                                              : leaf(&m, wire, native, (struct asf__op){.count = 1});
 }
 
-/* --- whether a record can be used without conversion, or swapped in place --------------------- */
+/* --- whether a record can be used without conversion, or swapped in place ---------------------- */
 
 static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned native, bool root);
 
@@ -525,7 +525,7 @@ static bool can_swap_in_place(const struct asf__plan *plan) {
     return can;
 }
 
-/* --- the plan ---------------------------------------------------------------------------- */
+/* --- the plan ---------------------------------------------------------------------------------- */
 
 static int translate(struct asf__plan *plan) {
     int rc = 0;

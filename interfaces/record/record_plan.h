@@ -98,7 +98,7 @@ struct asf__bounds {
     unsigned char *dst_end;
 };
 
-/* --- executing routines ------------------------------------------------------------------- */
+/* --- executing routines ------------------------------------------------------------------------ */
 
 /* asf__translate: translate a routine's ops to r->code, if the engine in use is a vector engine.
  * returns  0; -ENOMEM */
@@ -109,7 +109,7 @@ void asf__code_free(struct asf__code *code);
 int asf__convert_elements(const struct asf__routine *r, const unsigned char *src, unsigned char *dst,
                           size_t count, const struct asf__bounds *bounds);
 
-/* --- converting records ----------------------------------------------------------------- */
+/* --- converting records ------------------------------------------------------------------------ */
 
 /* asf__plan_size: set *end to the offset after the last part of the converted record, if the first part
  * begins at `from`.  Returns 0; -E2BIG if that exceeds `most`; or another error of the conversion. */

@@ -15,7 +15,7 @@
 
 enum { HASHED_MOST = 64 }; /* formats from the store that a reader keeps; the store itself keeps more */
 
-/* --- the reader itself --------------------------------------------------------------- */
+/* --- the reader itself ------------------------------------------------------------------------- */
 
 int asf_record_reader_new(struct asf_cios *stream, const struct asf_record_options *options,
                           struct asf_record_reader **reader) {
@@ -72,7 +72,7 @@ void asf_record_reader_free(struct asf_record_reader *r) {
     free(r);
 }
 
-/* --- formats ---------------------------------------------------------------------------- */
+/* --- formats ----------------------------------------------------------------------------------- */
 
 /* A format may use a thousand times the memory of its description, for instance with arrays of strings, but
  * then its records are long, too.  So refuses a stream whose formats use much more memory than the stream has
@@ -151,7 +151,7 @@ static int format_of_hash(struct asf_record_reader *r, const unsigned char *hash
     return 0;
 }
 
-/* --- frames -------------------------------------------------------------------------------- */
+/* --- frames ------------------------------------------------------------------------------------ */
 
 /* Reads the next bytes.  Returns 1; 0 at the end of the stream if `may_end`; or an error. */
 static int read_bytes(struct asf_record_reader *r, size_t bytes, bool may_end, const unsigned char **at) {
@@ -202,7 +202,7 @@ static int read_frame(struct asf_record_reader *r, struct asf__frame *frame, con
     return 1;
 }
 
-/* --- records ---------------------------------------------------------------------------------- */
+/* --- records ----------------------------------------------------------------------------------- */
 
 /* Reads a DATA or HASHED frame; `at` points after its header. */
 static int take_record(struct asf_record_reader *r, const struct asf__frame *frame, const unsigned char *at) {
@@ -286,7 +286,7 @@ struct asf_record_format *asf_record_format_of(const struct asf_record *record) 
     return record->format;
 }
 
-/* --- moving in a file ------------------------------------------------------------------------- */
+/* --- moving in a file -------------------------------------------------------------------------- */
 
 enum { END_FRAME = FRAME_HEAD + FRAME_END_BYTES };
 
@@ -307,8 +307,7 @@ static int seek_to(struct asf_record_reader *r, uint64_t at) {
     return shortened ? 0 : asf__record_fail((int)none, "the stream cannot seek");
 }
 
-/* --- record number n by the index ------------------------------------------------------------------------
- */
+/* --- record number n by the index -------------------------------------------------------------- */
 
 /* Whether a frame at `at` with the length of an END frame would end exactly at the end of the file. */
 static bool would_end_file(struct asf_record_reader *r, uint64_t at) {
@@ -444,8 +443,7 @@ static int by_index(struct asf_record_reader *r) {
     return rc;
 }
 
-/* --- record number n by the frames -------------------------------------------------------------------------
- */
+/* --- record number n by the frames ------------------------------------------------------------- */
 
 static int note_frame(struct asf_record_reader *r, const struct asf__frame *frame, uint64_t at) {
     if (frame->kind == FRAME_DATA || frame->kind == FRAME_HASHED)

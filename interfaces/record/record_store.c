@@ -116,7 +116,7 @@ int asf_record_store_get(struct asf_record_store *s, const unsigned char hash[16
     return rc;
 }
 
-/* --- a store in a directory ------------------------------------------------------------------ */
+/* --- a store in a directory -------------------------------------------------------------------- */
 
 enum { NAME = 64 }; /* bytes of a file name and the slash before it */
 

@@ -61,7 +61,7 @@ struct asf__code {
     uint32_t count;
 };
 
-/* --- code generated at run time ----------------------------------------------------------- */
+/* --- code generated at run time ---------------------------------------------------------------- */
 
 static const struct asf_record_generator *chosen;
 
@@ -126,7 +126,7 @@ static void generate(struct generated *made, const struct asf__run *run, const s
     free(steps);
 }
 
-/* --- translating -------------------------------------------------------------------------- */
+/* --- translating ------------------------------------------------------------------------------- */
 
 static void free_run(struct asf__run *run) {
     free(run->lanes);
@@ -336,7 +336,7 @@ void asf__code_free(struct asf__code *code) {
     free(code);
 }
 
-/* --- running ------------------------------------------------------------------------------ */
+/* --- running ----------------------------------------------------------------------------------- */
 
 /* Executes lanes byte by byte, near the end of a buffer. */
 static void run_exactly(const struct asf__run *run, const unsigned char *src, unsigned char *dst,

@@ -53,7 +53,7 @@ struct asf__run {
     asf__runner *go;
 };
 
-/* --- engines ----------------------------------------------------------------------- */
+/* --- engines ----------------------------------------------------------------------------------- */
 
 struct asf__engine {
     const char *name;
@@ -72,7 +72,7 @@ int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *
 /* The vector engines; the CPU may lack them. */
 extern const struct asf__engine asf__engine_ssse3, asf__engine_avx2, asf__engine_avx512, asf__engine_neon;
 
-/* --- covering a map with lanes ------------------------------------------------------------- */
+/* --- covering a map with lanes ----------------------------------------------------------------- */
 
 enum {
     MAP_MOST = 1024, /* target bytes of a map */

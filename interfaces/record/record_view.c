@@ -13,7 +13,7 @@
 /* Largest alignment of a struct; memory for converted records is aligned to it. */
 enum { WIDEST = 64 };
 
-/* --- plans ------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------- */
 
 /* Frees the oldest plan.  `plans` is a circular buffer. */
 static void drop_plan(struct asf_record_reader *r) {
@@ -81,7 +81,7 @@ int asf_record_match(struct asf_record_reader *r, struct asf_record_format *wire
     return plan->how;
 }
 
-/* --- views ---------------------------------------------------------------------------------- */
+/* --- views ------------------------------------------------------------------------------------- */
 
 static bool is_aligned(const struct asf_record *record, const struct asf_record_format *native) {
     return ((uintptr_t)record->data & (asf__root(native)->alignment - 1)) == 0;
@@ -171,7 +171,7 @@ int asf_record_into(struct asf_record *record, struct asf_record_format *native,
     return got == ASF_RECORD_IN_PLACE ? (int)ASF_RECORD_COPIED : got;
 }
 
-/* --- fields and elements ------------------------------------------------------------------- */
+/* --- fields and elements ----------------------------------------------------------------------- */
 
 static void field_of(const struct asf_record_value *from, const struct asf__field *field,
                      struct asf_record_value *value) {
@@ -224,7 +224,7 @@ int asf_record_value_item(const struct asf_record_value *array, size_t i, struct
     return 0;
 }
 
-/* --- paths ---------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------- */
 
 enum { PATH_NAME = 256 };
 
@@ -282,7 +282,7 @@ int asf_record_find(const struct asf_record *record, const char *path, struct as
     return rc;
 }
 
-/* --- reading values ------------------------------------------------------------------------- */
+/* --- reading values ---------------------------------------------------------------------------- */
 
 static bool swapped(const struct asf_record_value *value) {
     return value->record->format->swapped;

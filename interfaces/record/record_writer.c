@@ -14,7 +14,7 @@
 
 #include "interfaces/record/record_frame.h"
 
-/* --- marshalling: one traversal measures, copies or references the data -------------------------- */
+/* --- marshalling: one traversal measures, copies or references the data ------------------------ */
 
 /* A record as a list of chunks: copied bytes, from `start` on, and strings and arrays that are referenced,
  * not copied. */
@@ -209,7 +209,7 @@ static int marshal_chunks(const struct asf_record_format *f, const void *data, u
     return 0;
 }
 
-/* --- the writer and its frames -------------------------------------------------------------------------- */
+/* --- the writer and its frames ----------------------------------------------------------------- */
 
 /* The record that is being written, in a region of the stream. */
 struct draft {
@@ -264,7 +264,7 @@ static int put_frame(struct asf_record_writer *w, struct asf__frame frame, const
     return close_frame(w, &frame, region);
 }
 
-/* --- formats ----------------------------------------------------------------------------- */
+/* --- formats ----------------------------------------------------------------------------------- */
 
 /* Puts a new format into the stream, or the store if records have hashes. */
 static int announce(struct asf_record_writer *w, struct asf_record_format *f) {
@@ -312,7 +312,7 @@ static int token_of(struct asf_record_writer *w, struct asf_record_format *f, ui
     return rc;
 }
 
-/* --- records -------------------------------------------------------------------------------- */
+/* --- records ----------------------------------------------------------------------------------- */
 
 static int put_index(struct asf_record_writer *w) {
     uint64_t at = w->position;
@@ -506,7 +506,7 @@ int asf_record_writer_close(struct asf_record_writer *w) {
     return rc;
 }
 
-/* --- messages in memory ----------------------------------------------------------------------- */
+/* --- messages in memory ------------------------------------------------------------------------ */
 
 /* Computes the header of a message. */
 static int frame_message(struct asf_record_format *f, const void *data, struct asf__frame *frame) {
