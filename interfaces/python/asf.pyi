@@ -26,7 +26,7 @@ _Path = str | bytes | PathLike[str] | PathLike[bytes] | int
 __version__: str
 
 @overload
-def open(file: _Path | Part, mode: _BinaryMode = "rb", *, closefd: bool = True) -> File: ...
+def open(file: _Path | Part, mode: _BinaryMode = "rb", *, closefd: bool = True, decompress: bool = False) -> File: ...
 @overload
 def open(
     file: _Path | Part,
@@ -36,6 +36,7 @@ def open(
     errors: str | None = None,
     newline: str | None = None,
     closefd: bool = True,
+    decompress: bool = False,
 ) -> io.TextIOWrapper[File]: ...
 @overload
 def open(
@@ -46,6 +47,7 @@ def open(
     errors: str | None = None,
     newline: str | None = None,
     closefd: bool = True,
+    decompress: bool = False,
 ) -> File | io.TextIOWrapper[File]: ...
 def parts(
     file: str | bytes | PathLike[str] | PathLike[bytes],

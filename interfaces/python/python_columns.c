@@ -253,7 +253,7 @@ static bool take_values(struct asf__module *module, struct targets *t, Py_ssize_
 
 static PyObject *refuse_file(PyObject *path, int64_t code) {
     if (code != -EBADMSG && code != -ERANGE)
-        return asf__raise((ssize_t)code, path);
+        return asf__raise_decoding((ssize_t)code, path);
     return PyErr_Format(PyExc_ValueError, "%R: %s", path,
                         code == -ERANGE ? "an integer is too large for its type"
                                         : "a field is missing or is not a number of its type");

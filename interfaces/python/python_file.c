@@ -32,6 +32,15 @@ PyObject *asf__raise(ssize_t code, PyObject *name) {
     return NULL;
 }
 
+PyObject *asf__raise_decoding(ssize_t code, PyObject *name) {
+    if (code != -ENOTSUP)
+        return asf__raise(code, name);
+    return asf__raise_why(code,
+                          "The input is compressed, and its decoder is not installed: libasf_zstd, "
+                          "libasf_gzip, libasf_lz4 or libasf_xz, in Debian's package libasf-decoders0",
+                          name);
+}
+
 bool asf__again(ssize_t code) {
     return code == -EINTR && PyErr_CheckSignals() == 0;
 }
@@ -727,7 +736,7 @@ static PyObject *file_fileno(PyObject *self, PyObject *unused) {
     if (!f->stream)
         return PyErr_Format(PyExc_ValueError, "I/O operation on closed file");
     int fd = asf_fileno(f->stream);
-    return fd < 0 ? asf__unsupported("a part of a file has no descriptor") : PyLong_FromLong(fd);
+    return fd < 0 ? asf__unsupported("a part and decoded input have no descriptor") : PyLong_FromLong(fd);
 }
 
 /* Returns the result of readable() and similar methods; ValueError for a closed file. */
@@ -1020,9 +1029,10 @@ PyDoc_STRVAR(close_doc,
              "Write what is buffered, close the file and its descriptor.\n\n"
              "BufferError: a Region of it, or a reader or writer of records on it, is not released; then\n"
              "nothing is closed.  A file may be closed twice.");
-PyDoc_STRVAR(fileno_doc, "fileno($self, /)\n--\n\n"
-                         "Return the descriptor.  flush() before it is used by others.  A part has none:\n"
-                         "io.UnsupportedOperation.");
+PyDoc_STRVAR(fileno_doc,
+             "fileno($self, /)\n--\n\n"
+             "Return the descriptor.  flush() before it is used by others.  A part, and input that\n"
+             "open(decompress=True) decodes, have none: io.UnsupportedOperation.");
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 

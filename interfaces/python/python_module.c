@@ -67,18 +67,26 @@ PyDoc_STRVAR(
     "mmap.\n"
     "All objects may be used by any threads. Errors of the system are OSError with errno and, of files, "
     "filename.");
-PyDoc_STRVAR(open_doc,
-             "open(file, mode='rb', *, encoding=None, errors=None, newline=None, closefd=True)\n--\n\n"
-             "Open a file as Python's open() does, of bytes unless the mode says otherwise.\n\n"
-             "  file      a path, a descriptor, which the file owns from now on, or a Part\n"
-             "  mode      'rb', 'wb', 'ab' or 'xb', or one of these with '+': a File is returned. Without\n"
-             "            the 'b', or with 't': an io.TextIOWrapper on a File, such as TextFile\n"
-             "  encoding, errors, newline\n"
-             "            of text, as for Python's open()\n"
-             "  closefd   False: the descriptor stays the caller's (its place in the file moves along)\n\n"
-             "A part is read as a file that begins and ends where it does. OSError: ESTALE, the file was\n"
-             "replaced, rewritten or cut off since parts(); EIO, while it is read. Errors of a part have it\n"
-             "as `filename`.");
+PyDoc_STRVAR(
+    open_doc,
+    "open(file, mode='rb', *, encoding=None, errors=None, newline=None, closefd=True, decompress=False)\n"
+    "--\n\n"
+    "Open a file as Python's open() does, of bytes unless the mode says otherwise.\n\n"
+    "  file      a path, a descriptor, which the file owns from now on, or a Part\n"
+    "  mode      'rb', 'wb', 'ab' or 'xb', or one of these with '+': a File is returned. Without\n"
+    "            the 'b', or with 't': an io.TextIOWrapper on a File, such as TextFile\n"
+    "  encoding, errors, newline\n"
+    "            of text, as for Python's open()\n"
+    "  closefd   False: the descriptor stays the caller's (its place in the file moves along)\n"
+    "  decompress\n"
+    "            True: input that begins as zstd, gzip, lz4 or xz does is decoded while it is read;\n"
+    "            other input is read as it is. For reading; a Part is decoded by parts(decode=True)\n\n"
+    "Decoded input has no descriptor and cannot seek. Of a pipe, open() waits for the first bytes.\n"
+    "OSError: ENOTSUP, the decoder's library is not installed; EBADMSG when it is read, the input\n"
+    "is damaged; EIO, it ends too early.\n\n"
+    "A part is read as a file that begins and ends where it does. OSError: ESTALE, the file was\n"
+    "replaced, rewritten or cut off since parts(); EIO, while it is read. Errors of a part have it\n"
+    "as `filename`.");
 PyDoc_STRVAR(parts_doc,
              "parts(file, *, size=0, delimiter=b'\\n', record=0, decode=False)\n--\n\n"
              "Cut a regular file; return a list of its parts in order, each a Part, which another process,\n"

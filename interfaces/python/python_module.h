@@ -172,6 +172,9 @@ PyObject *asf__region_new(struct asf__file *f, void *at, ssize_t size);
 PyObject *asf__raise(ssize_t code, PyObject *name);
 PyObject *asf__raise_why(ssize_t code, const char *why, PyObject *name);
 
+/* Like asf__raise; -ENOTSUP means that the input is compressed and its decoder is missing. */
+PyObject *asf__raise_decoding(ssize_t code, PyObject *name);
+
 /* Like PyArg_ParseTupleAndKeywords; the message about an unknown option lists the known ones. */
 int asf__parse(PyObject *args, PyObject *keywords, const char *format, char **names, ...);
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <asf/decode.h>
+
 /* The meaning of a mode. */
 struct opening {
     const char *mode; /* the File's mode */
@@ -158,6 +160,33 @@ static PyObject *open_file(struct asf__module *module, PyObject *argument, const
     return NULL;
 }
 
+/* Close a file that open() does not return, and keep the exception. */
+static void close_file(struct asf__file *f) {
+    PyObject *error[3];
+    PyErr_Fetch(&error[0], &error[1], &error[2]);
+    asf__file_close(f);
+    PyErr_Restore(error[0], error[1], error[2]);
+}
+
+/* If the file is compressed, read its decoded bytes from now on.  On failure close it.
+ * returns  the file, or NULL with an exception */
+static PyObject *decode(struct asf__file *f) {
+    struct asf_cios *decoded;
+    int error;
+    do
+        ASF_WITHOUT_GIL(decoded = asf_decode(f->stream, &error));
+    while (!decoded && asf__again(error));
+    if (decoded) {
+        f->regular = f->regular && decoded == f->stream;
+        f->stream = decoded;
+        return (PyObject *)f;
+    }
+    asf__raise_decoding(error, f->name);
+    close_file(f);
+    Py_DECREF((PyObject *)f);
+    return NULL;
+}
+
 /* Make a TextFile with the caller's mode.  On failure close the binary file. */
 static PyObject *open_text(struct asf__module *module, struct asf__file *f, const char *mode,
                            PyObject *options, const char *newline) {
@@ -165,35 +194,41 @@ static PyObject *open_text(struct asf__module *module, struct asf__file *f, cons
     PyObject *text = name ? asf__text_new(module->text, f, options, newline) : NULL;
     if (text && PyObject_SetAttrString(text, "mode", name) < 0)
         Py_CLEAR(text);
-    if (f && !text) {
-        PyObject *error[3];
-        PyErr_Fetch(&error[0], &error[1], &error[2]);
-        asf__file_close(f);
-        PyErr_Restore(error[0], error[1], error[2]);
-    }
+    if (f && !text)
+        close_file(f);
     Py_XDECREF(name);
     Py_XDECREF((PyObject *)f);
     return text;
 }
 
+static bool may_decode(struct asf__module *module, PyObject *file, const struct opening *o) {
+    if (o->flags != O_RDONLY)
+        PyErr_Format(PyExc_ValueError, "decompress=True is for reading, not for mode '%s'", o->mode);
+    else if (Py_IS_TYPE(file, module->part))
+        PyErr_SetString(PyExc_ValueError, "a part is decoded if it is cut by parts(decode=True)");
+    return !PyErr_Occurred();
+}
+
 PyObject *asf__open(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"file", "mode", "encoding", "errors", "newline", "closefd", NULL};
+    static char *names[] = {"file", "mode", "encoding", "errors", "newline", "closefd", "decompress", NULL};
+    struct asf__module *state = PyModule_GetState(module);
     PyObject *file;
     const char *mode = "rb", *encoding = NULL, *errors = NULL, *newline = NULL;
-    int closefd = 1;
+    int closefd = 1, decompress = 0;
     struct opening o;
-    if (!asf__parse(args, keywords, "O|s$zzzp:open", names, &file, &mode, &encoding, &errors, &newline,
-                    &closefd) ||
-        !parse_mode(mode, &o))
+    if (!asf__parse(args, keywords, "O|s$zzzpp:open", names, &file, &mode, &encoding, &errors, &newline,
+                    &closefd, &decompress) ||
+        !parse_mode(mode, &o) || (decompress && !may_decode(state, file, &o)))
         return NULL;
     if (!o.text && (encoding || errors || newline))
         return PyErr_Format(
             PyExc_ValueError,
             "mode '%s' is of bytes: encoding, errors and newline are for text, such as mode 'r'", mode);
-    struct asf__module *state = PyModule_GetState(module);
     PyObject *options =
         o.text ? Py_BuildValue("{szszsz}", "encoding", encoding, "errors", errors, "newline", newline) : NULL;
     PyObject *opened = !o.text || options ? open_file(state, file, &o, closefd) : NULL;
+    if (opened && decompress)
+        opened = decode((struct asf__file *)opened);
     if (o.text)
         opened = open_text(state, (struct asf__file *)opened, mode, options, newline);
     Py_XDECREF(options);

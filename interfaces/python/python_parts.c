@@ -109,7 +109,7 @@ static PyObject *cut(struct asf__module *module, PyObject *path, const struct as
     while (asf__again(count));
     Py_DECREF(name);
     if (count < 0)
-        return asf__raise(count, path);
+        return asf__raise_decoding(count, path);
     list = list_of(module, path, parts, count);
     free(parts);
     return list;
@@ -149,6 +149,6 @@ bool asf__open_part(struct asf__file *f) {
     f->regular = part.end >= 0 && part.form == ASF_PART_PLAIN;
     f->part = part.end - part.begin;
     if (!f->stream)
-        asf__raise(error, f->name);
+        asf__raise_decoding(error, f->name);
     return f->stream;
 }

@@ -5,6 +5,7 @@ MemoryError, and nothing stays open."""
 import array
 import gc
 import glob
+import gzip
 import itertools
 import os
 import sys
@@ -20,6 +21,7 @@ except ImportError:
     _testcapi = None
 
 TEXT = b"".join(b"line %d\n" % i for i in range(3)) + b"x" * 100_000 + b"\nlast"
+PACKED = gzip.compress(TEXT)
 LONG = array.array("d", range(5000))
 
 
@@ -118,6 +120,19 @@ def parts(path):
     return seen
 
 
+def decoded(path):
+    made = path + ".gz"
+    with asf.open(made, "wb") as file:
+        file.write(PACKED)
+    try:
+        with asf.open(made, decompress=True) as file:
+            seen = [next(file), len(file.read())]
+        with asf.open(made, "r", encoding="utf-8", decompress=True) as file:
+            return seen + [next(file)]
+    except OSError as error:  # the decoder was not built
+        return error.errno
+
+
 MADE = [None]  # what a call has made, to be removed when memory is there again
 
 
@@ -213,7 +228,7 @@ class Memory(unittest.TestCase):
         print(f"{scenario.__name__}: {n - settled} times {count} allocations", flush=True)
 
     def test_scenarios(self):
-        scenarios = [read, lines_in_place, text, regions, write, numbers, columns_by_threads, parts, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
+        scenarios = [read, lines_in_place, text, regions, write, numbers, columns_by_threads, parts, decoded, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
         sys.unraisablehook = lambda _: None  # nor that be told
         with tempfile.TemporaryDirectory() as folder:
