@@ -62,6 +62,20 @@ function(asf_left_out option library with on package)
     endif()
 endfunction()
 
+# asf_package_library(OUT NAME): PkgConfig::NAME of asf_pkg_config_package; in a wheel the archive, if there is
+# one: the wheel then works where NAME is not installed.
+function(asf_package_library out name)
+    set(library PkgConfig::${name})
+    if(SKBUILD)
+        find_library(asf_${name}_archive lib${${name}_LIBRARIES}.a HINTS ${${name}_LIBDIR})
+        mark_as_advanced(asf_${name}_archive)
+        if(asf_${name}_archive)
+            set(library ${asf_${name}_archive})
+        endif()
+    endif()
+    set(${out} ${library} PARENT_SCOPE)
+endfunction()
+
 # asf_pkg_config_package(NAME): PkgConfig::NAME and NAME_FOUND, here and everywhere
 macro(asf_pkg_config_package name)
     find_package(PkgConfig QUIET)

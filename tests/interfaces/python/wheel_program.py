@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""wheel_program.py [LIBRARY...] - what a user of the wheel does: lines of a file, a region as a buffer, and
-records.  A LIBRARY that the wheel must have is named: libasf_record for records, numpy for its arrays."""
+"""wheel_program.py [LIBRARY...] - what a user of the wheel does: lines of a file, a region as a buffer, compressed
+files, and records.  A LIBRARY that the wheel must have is named: libasf_record for records, libasf_zstd and so on for
+decoders, numpy for its arrays."""
 import array
+import errno
+import gzip
 import importlib.metadata
 import importlib.util
+import lzma
 import random
 import sys
 import tempfile
@@ -43,6 +47,26 @@ with asf.open(path) as served:
         del values
     region.release()
 print(len(numbers), "numbers")
+
+# Compressed files, whose decoders the wheel has.  The frames of zstd and lz4 have one block as it is.
+text = b"hello\n"
+packed = {
+    "zstd": b"\x28\xb5\x2f\xfd\x20\x06\x31\x00\x00" + text,
+    "gzip": gzip.compress(text),
+    "lz4": b"\x04\x22\x4d\x18\x60\x40\x82\x06\x00\x00\x80" + text + bytes(4),
+    "xz": lzma.compress(text),
+}
+decoded = []
+for name, data in packed.items():
+    with open(path, "wb") as plain:
+        plain.write(data)
+    try:
+        with asf.open(path, decompress=True) as served:
+            assert list(served) == [text]
+        decoded.append(name)
+    except OSError as error:
+        assert error.errno == errno.ENOTSUP and "libasf_" + name not in sys.argv, error
+print("decoders:", *decoded)
 
 # Records, where the wheel has them.
 assert hasattr(asf, "records") or "libasf_record" not in sys.argv, "the wheel has no records"
