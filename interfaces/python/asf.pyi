@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Types of the module asf; help(asf) is the manual.
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Self, SupportsIndex, final, overload
+from typing import Any, Literal, Protocol, Self, SupportsIndex, final, overload
 
 from _typeshed import structseq
 from typing_extensions import Buffer
@@ -22,6 +22,9 @@ _TextMode = Literal[
 
 _Number = Literal["i", "q", "d"]
 _Path = str | bytes | PathLike[str] | PathLike[bytes] | int
+
+class _HasArray(Protocol):
+    def __array__(self) -> Any: ...
 
 __version__: str
 
@@ -141,7 +144,11 @@ class File(io.BufferedIOBase):
     def writelines(self, lines: Iterable[Buffer], /) -> None: ...
     def write_row(self, *values: SupportsIndex | float | str | bytes, separator: str | bytes = "\t") -> None: ...
     def write_columns(
-        self, columns: Buffer | Iterable[Buffer], *, separator: str | bytes = "\t", threads: int = 1
+        self,
+        columns: Buffer | _HasArray | Iterable[Buffer | _HasArray | Sequence[SupportsIndex | float]],
+        *,
+        separator: str | bytes = "\t",
+        threads: int = 1,
     ) -> None: ...
     def read_columns(
         self,

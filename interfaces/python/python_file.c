@@ -985,19 +985,25 @@ PyDoc_STRVAR(write_row_doc,
              "A float is the text of C++'s std::to_chars, whose form is not that of str(): 1 and not 1.0,\n"
              "1e+22, inf, nan.  NumPy's integers and float64 are int and float here.  TypeError: a bool,\n"
              "None or another type, of which str() or int() is to be written.");
-PyDoc_STRVAR(write_columns_doc,
-             "write_columns($self, columns, *, separator='\\t', threads=1)\n--\n\n"
-             "Write arrays as the columns of a table, one row a line.\n\n"
-             "  columns    arrays of one length: NumPy's, array.array, a memoryview, or others with the\n"
-             "             buffer protocol, of one dimension and with any stride, of integers of 8 to 64\n"
-             "             bits, float or double; or one such array, which is one column.  list(a.T) has\n"
-             "             the columns of an array of two dimensions\n"
-             "  separator  as for write_row()\n"
-             "  threads    how many format rows at the same time, at most; 0: as many as the process has\n"
-             "             processors. The text is the same\n\n"
-             "Numbers are written as write_row() does.  A float of 32 bits is written as the double of the\n"
-             "same value: 0.10000000149011612.  Other threads run meanwhile.  If they change the arrays,\n"
-             "the old or the new values are written.");
+PyDoc_STRVAR(
+    write_columns_doc,
+    "write_columns($self, columns, *, separator='\\t', threads=1)\n--\n\n"
+    "Write arrays as the columns of a table, one row a line.\n\n"
+    "  columns    a list or other iterable of columns of one length.  A column is an array of\n"
+    "             NumPy, array.array, a memoryview or another with the buffer protocol; an object\n"
+    "             with __array__(), such as a Series of pandas or polars and an array of pyarrow; or\n"
+    "             a sequence of int and float, in which int are as float if there is a float.\n"
+    "             Arrays have one dimension, any stride, and integers of 8 to 64 bits, float or\n"
+    "             double.  One array or Series is one column.  list(a.T) has the columns of an\n"
+    "             array of two dimensions\n"
+    "  separator  as for write_row()\n"
+    "  threads    how many format rows at the same time, at most; 0: as many as the process has\n"
+    "             processors. The text is the same\n\n"
+    "Numbers are written as write_row() does.  A float of 32 bits is written as the double of the\n"
+    "same value: 0.10000000149011612.  Other threads run meanwhile.  If they change the arrays,\n"
+    "the old or the new values are written.\n\n"
+    "TypeError: a column is not of numbers.  ValueError: it has nulls, which other than nan have no\n"
+    "text, or another length.  The messages say which column, from 0 on.  Nothing is written then.");
 PyDoc_STRVAR(read_columns_doc,
              "read_columns($self, fields, *, separator='\\t', rows=-1)\n--\n\n"
              "Read numbers from the next lines, one row a line; return a list of memoryviews, one for each\n"

@@ -13,6 +13,82 @@
 
 #include <asf/numbers.h>
 
+/* --- objects as arrays ------------------------------------------------------------ */
+
+/* Returns the attribute, or NULL, with an exception only if there was an error. */
+static PyObject *attribute_of(PyObject *object, const char *name) {
+    PyObject *attribute = PyObject_GetAttrString(object, name);
+    if (!attribute && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    return attribute;
+}
+
+/* Returns pandas' hasnans if the nulls of its dtype are not the nan of a float; like attribute_of. */
+static PyObject *nulls_of_pandas(PyObject *column) {
+    PyObject *dtype = attribute_of(column, "dtype");
+    PyObject *null = dtype ? attribute_of(dtype, "na_value") : NULL;
+    PyObject *nulls = null ? attribute_of(column, "hasnans") : NULL;
+    Py_XDECREF(null);
+    Py_XDECREF(dtype);
+    return nulls;
+}
+
+/* Refuse nulls, which __array__() makes nan.  Their number is null_count in pyarrow, null_count() in polars.
+ * returns  false with an exception */
+static bool has_no_nulls(PyObject *column) {
+    PyObject *count = attribute_of(column, "null_count");
+    PyObject *nulls = count && PyCallable_Check(count) ? PyObject_CallNoArgs(count)
+                      : count                          ? Py_NewRef(count)
+                      : PyErr_Occurred()               ? NULL
+                                                       : nulls_of_pandas(column);
+    if (nulls && PyObject_IsTrue(nulls) > 0)
+        PyErr_SetString(PyExc_ValueError, "there are nulls in it, which are no numbers");
+    Py_XDECREF(nulls);
+    Py_XDECREF(count);
+    return !PyErr_Occurred();
+}
+
+/* Returns 'q' for a list of int, 'd' for one with a float in it; '\0' with an exception. */
+static char format_of(PyObject *list) {
+    char format = 'q';
+    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        if (PyFloat_Check(item)) {
+            format = 'd';
+        } else if (PyBool_Check(item) || !PyIndex_Check(item)) {
+            PyErr_Format(PyExc_TypeError, "row %zd is of %R, not int or float", i, (PyObject *)Py_TYPE(item));
+            return '\0';
+        }
+    }
+    return format;
+}
+
+static PyObject *array_of_items(PyObject *items) {
+    PyObject *list = PySequence_List(items);
+    const char format[2] = {list ? format_of(list) : '\0'};
+    PyObject *module = *format ? PyImport_ImportModule("array") : NULL;
+    PyObject *array = module ? PyObject_CallMethod(module, "array", "sO", format, list) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(list);
+    return array;
+}
+
+/* Returns the column as an object with the buffer protocol, a new reference; NULL with an exception. */
+static PyObject *buffer_of(PyObject *column) {
+    PyObject *method = PyObject_CheckBuffer(column) ? NULL : attribute_of(column, "__array__"), *array = NULL;
+    if (method)
+        array = PyObject_CallNoArgs(method);
+    else if (PyObject_CheckBuffer(column))
+        array = Py_NewRef(column);
+    else if (!PyErr_Occurred() && PySequence_Check(column) && !PyUnicode_Check(column))
+        array = array_of_items(column);
+    else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "an array or a list of numbers is wanted, not %R",
+                     (PyObject *)Py_TYPE(column));
+    Py_XDECREF(method);
+    return array;
+}
+
 /* --- columns ------------------------------------------------------------ */
 
 /* Types of items.  The integers of each group are in the order of their sizes: kind_of adds the logarithm of
@@ -51,26 +127,42 @@ static bool kind_of(const Py_buffer *view, enum kind *kind) {
 }
 
 static bool take_column(struct column *c, PyObject *array) {
-    if (!PyObject_CheckBuffer(array)) {
-        PyErr_Format(PyExc_TypeError, "a column is an array with the buffer protocol, not %R",
-                     (PyObject *)Py_TYPE(array));
-        return false;
-    }
-    if (PyObject_GetBuffer(array, &c->view, PyBUF_RECORDS_RO) < 0)
+    PyObject *buffer = buffer_of(array);
+    int rc = buffer ? PyObject_GetBuffer(buffer, &c->view, PyBUF_RECORDS_RO) : -1;
+    Py_XDECREF(buffer);
+    if (rc < 0)
         return false;
     if (c->view.ndim != 1) {
         PyErr_Format(PyExc_ValueError,
-                     "a column has one dimension, not %d: list(array.T) has the columns of two",
+                     "a column has one dimension, not %d: give the columns of two as a list, such as "
+                     "list(array.T)",
                      c->view.ndim);
         return false;
     }
     if (!kind_of(&c->view, &c->kind)) {
-        PyErr_Format(PyExc_TypeError, "a column is of integers or floats of this machine, not of format '%s'",
-                     c->view.format);
+        PyErr_Format(
+            PyExc_TypeError, "a column is of integers or floats of this machine, not of format '%s'%s",
+            c->view.format, strcmp(c->view.format, "O") == 0 ? ", of objects such as text or None" : "");
         return false;
     }
     c->step = c->view.strides[0];
-    return true;
+    return PyObject_CheckBuffer(array) || has_no_nulls(array);
+}
+
+/* Have the exception say which column it is about. */
+static void name_column(Py_ssize_t number) {
+    PyObject *const kinds[] = {PyExc_TypeError, PyExc_ValueError, PyExc_OverflowError};
+    PyObject *error[3];
+    for (int i = 0; i < 3; i++) {
+        if (!PyErr_ExceptionMatches(kinds[i]))
+            continue;
+        PyErr_Fetch(&error[0], &error[1], &error[2]);
+        PyErr_NormalizeException(&error[0], &error[1], &error[2]);
+        PyErr_Format(kinds[i], "column %zd: %S", number, error[1]);
+        for (int k = 0; k < 3; k++)
+            Py_XDECREF(error[k]);
+        return;
+    }
 }
 
 static void free_table(struct table *t) {
@@ -92,8 +184,10 @@ static bool take_columns(struct table *t, PyObject *arrays) {
     else if (t->count == 0)
         PyErr_SetString(PyExc_ValueError, "there is no column");
     for (Py_ssize_t i = 0; !PyErr_Occurred() && i < t->count; i++) {
-        if (!take_column(&t->columns[i], PyTuple_GetItem(arrays, i)))
+        if (!take_column(&t->columns[i], PyTuple_GetItem(arrays, i))) {
+            name_column(i);
             break;
+        }
         Py_ssize_t rows = t->columns[i].view.shape[0];
         t->rows = i == 0 ? rows : t->rows;
         if (rows != t->rows)
@@ -304,6 +398,14 @@ static bool write_table(struct asf__file *f, const struct table *t, int threads)
     return rc == 0;
 }
 
+/* Returns a tuple of the columns: of the object itself, if that is an array. */
+static PyObject *tuple_of(PyObject *columns) {
+    PyObject *method = PyObject_CheckBuffer(columns) ? NULL : attribute_of(columns, "__array__");
+    bool one = method || PyObject_CheckBuffer(columns);
+    Py_XDECREF(method);
+    return PyErr_Occurred() ? NULL : one ? PyTuple_Pack(1, columns) : PySequence_Tuple(columns);
+}
+
 PyObject *asf__write_columns(PyObject *self, PyObject *args, PyObject *keywords) {
     static char *names[] = {"columns", "separator", "threads", NULL};
     PyObject *columns, *option = NULL;
@@ -315,7 +417,7 @@ PyObject *asf__write_columns(PyObject *self, PyObject *args, PyObject *keywords)
     int separator = asf__separator_of(option);
     if (separator < 0)
         return NULL;
-    PyObject *arrays = PyObject_CheckBuffer(columns) ? PyTuple_Pack(1, columns) : PySequence_Tuple(columns);
+    PyObject *arrays = tuple_of(columns);
     if (!arrays)
         return NULL;
     struct table t = {.separator = (char)separator};

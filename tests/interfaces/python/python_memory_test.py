@@ -82,6 +82,7 @@ def numbers(path):
     with asf.open(made, "w+b") as file:
         file.write_row(1, 2.5, "text", 10**30, b"x" * 1000)
         file.write_columns([array.array("q", [3, 4]), array.array("d", [0.5, 1.5])])
+        file.write_columns([[5, 6], (7, 8.5)])
         file.write_columns(LONG)
         file.seek(0)
         seen = [file.readline(), *map(list, file.read_columns({1: "d", 0: "q"}, rows=2))]

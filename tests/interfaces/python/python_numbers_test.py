@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Numbers to text and back beside Python's own float(), int() and str(), and NumPy's savetxt and loadtxt if it is
-installed.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random values."""
+"""Numbers to text and back beside Python's own float(), int() and str(), and NumPy's savetxt and loadtxt; columns of NumPy,
+pandas, polars and pyarrow, as far as they are installed.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random values."""
 import array
 import errno
+import importlib
 import io
 import math
 import os
@@ -19,10 +20,15 @@ import unittest
 import asf
 from python_case import FileCase
 
-try:
-    import numpy
-except ImportError:
-    numpy = None
+
+def optional(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+numpy, pandas, polars, pyarrow = map(optional, ("numpy", "pandas", "polars", "pyarrow"))
 
 ROUNDS = int(os.environ.get("ASF_PYTHON_ROUNDS", 20))
 SEED = int(os.environ.get("ASF_PYTHON_SEED", 1))
@@ -189,7 +195,7 @@ class Numbers(FileCase):
     def test_columns_that_are_refused(self):
         doubles = array.array("d", [1, 2])
         with asf.open(self.path, "wb") as file:
-            for columns in (1, None, "text", [[1, 2]], [doubles, "text"], [doubles, None], array.array("u", "ab"),
+            for columns in (1, None, "text", [1, 2], {"a": [1]}, [doubles, "text"], [doubles, None], array.array("u", "ab"),
                             memoryview(b"ab").cast("c"), memoryview(b"ab").cast("?")):
                 self.assertRaises(TypeError, file.write_columns, columns)
             for columns in ([], [doubles, array.array("d", [1])], memoryview(doubles).cast("B").cast("d", [1, 2]),
@@ -197,6 +203,77 @@ class Numbers(FileCase):
                 self.assertRaises(ValueError, file.write_columns, columns)
             doubles.append(3)  # no export is left
         self.assertEqual(self.got(), b"")
+
+    def test_columns_of_lists(self):
+        columns = [[1, -2, 3], (0.1, 1, 1e300), range(3), [2**63 - 1, -(2**63), 2]]
+        self.assertEqual(self.written(columns), b"1\t0.1\t0\t9223372036854775807\n-2\t1\t1\t-9223372036854775808\n3\t1e+300\t2\t2\n")
+        self.assertEqual(self.written([[]]), b"")
+        for column, error, what in (([1, "a"], TypeError, "row 1 .*str"), ([None], TypeError, "row 0 .*NoneType"), ([1.5, True], TypeError, "row 1 .*bool"),
+                                    ([[1]], TypeError, "row 0 .*list"), ([2**63], OverflowError, ""), ({1}, TypeError, "set"), ("ab", TypeError, "str")):
+            with asf.open(self.path, "wb") as file:
+                self.assertRaisesRegex(error, "column 1: .*" + what, file.write_columns, [[1] * len(column), column])
+            self.assertEqual(self.got(), b"")
+
+    def test_columns_of_objects(self):
+        """Objects whose array has the buffer protocol, which say in their ways whether there are nulls."""
+        class Series:
+            def __init__(self, made, **attributes):
+                self.made = made
+                self.__dict__.update(attributes)
+
+            def __array__(self):
+                if isinstance(self.made, Exception):
+                    raise self.made
+                return self.made
+
+        class Dtype:
+            na_value = None
+
+        numbers = array.array("d", [1, math.nan])
+        for attributes in ({}, {"null_count": 0}, {"null_count": lambda: 0}, {"dtype": Dtype, "hasnans": False}, {"dtype": "d", "hasnans": True}):
+            series = Series(numbers, **attributes)
+            self.assertEqual((self.written(series), self.written([series, [3, 4]])), (b"1\nnan\n", b"1\t3\nnan\t4\n"))
+        for attributes in ({"null_count": 2}, {"null_count": lambda: 1}, {"dtype": Dtype, "hasnans": True}):
+            with asf.open(self.path, "wb") as file:
+                self.assertRaisesRegex(ValueError, "column 1: .*null", file.write_columns, [numbers, Series(numbers, **attributes)])
+        for made, error, what in ((None, TypeError, ""), ([1, 2], TypeError, ""), (memoryview(b"ab").cast("c"), TypeError, "format 'c'"),
+                                  (ValueError("mine"), ValueError, "mine"), (UnicodeError("mine"), ValueError, "mine")):
+            with asf.open(self.path, "wb") as file:
+                self.assertRaisesRegex(error, "column 0: .*" + what, file.write_columns, Series(made))
+        with asf.open(self.path, "wb") as file:
+            self.assertRaisesRegex(KeyError, "mine", file.write_columns, [Series(KeyError("mine"))])
+            self.assertRaises(ZeroDivisionError, file.write_columns, Series(numbers, null_count=lambda: 1 / 0))
+        self.assertEqual(self.got(), b"")
+        numbers.append(3)  # no export is left
+
+    def check_series(self, series, nulls, others):
+        self.assertEqual(self.written([series, series, [5, 6]]), b"1\t1\t5\n2\t2\t6\n")
+        self.assertEqual(self.written(series), b"1\n2\n")
+        for column in [nulls] + others:
+            with asf.open(self.path, "wb") as file:
+                self.assertRaisesRegex(ValueError if column is nulls else TypeError, "column 1: ", file.write_columns, [series, column])
+
+    @unittest.skipUnless(pandas, "pandas is not installed")
+    def test_pandas(self):
+        for kind in ("int64", "uint8", "float32", "Int64", "Float64"):
+            self.check_series(pandas.Series([1, 2], dtype=kind), pandas.Series([1, None], dtype="Int64"),
+                              [pandas.Series(["a", "b"]), pandas.Series([True, False])])
+        self.assertEqual(self.written(pandas.Series([1, 9, None])[::2]), b"1\nnan\n")
+        self.assertEqual(self.written([pandas.DataFrame({"a": [1], "b": [2.5]})[name] for name in "ab"]), b"1\t2.5\n")
+
+    @unittest.skipUnless(polars, "polars is not installed")
+    def test_polars(self):
+        for kind in (polars.Int64, polars.UInt8, polars.Float32):
+            self.check_series(polars.Series([1, 2], dtype=kind), polars.Series([1, None]),
+                              [polars.Series(["a", "b"]), polars.Series([True, False])])
+        self.assertEqual(self.written(polars.DataFrame({"a": [1], "b": [2.5]}).get_columns()), b"1\t2.5\n")
+
+    @unittest.skipUnless(pyarrow, "pyarrow is not installed")
+    def test_pyarrow(self):
+        for kind in (pyarrow.int64(), pyarrow.uint8(), pyarrow.float32()):
+            for series in (pyarrow.array([1, 2], kind), pyarrow.chunked_array([[1], [2]], kind)):
+                self.check_series(series, pyarrow.array([1, None]), [pyarrow.array(["a", "b"]), pyarrow.array([True, False])])
+        self.assertEqual(self.written(pyarrow.table({"a": [1], "b": [2.5]}).columns), b"1\t2.5\n")
 
     def read(self, *arguments, **options):
         with asf.open(self.path) as file:
