@@ -222,9 +222,13 @@ static void column_dealloc(PyObject *self) {
 PyDoc_STRVAR(column_doc, "Numbers that read_columns() has read, with the buffer protocol.");
 
 static PyType_Slot column_slots[] = {
-    {Py_tp_doc, (void *)column_doc},          {Py_tp_dealloc, column_dealloc},
-    {Py_bf_getbuffer, asf__memory_getbuffer}, {Py_bf_releasebuffer, asf__memory_releasebuffer},
-    {Py_mp_length, asf__memory_length},       {0, NULL},
+    {Py_tp_doc, (void *)column_doc},
+    {Py_tp_dealloc, column_dealloc},
+    {Py_bf_getbuffer, asf__memory_getbuffer},
+    {Py_bf_releasebuffer, asf__memory_releasebuffer},
+    {Py_mp_length, asf__memory_length},
+    {Py_tp_repr, asf__memory_repr},
+    {0, NULL},
 };
 
 PyType_Spec asf__column_spec = {

@@ -809,9 +809,18 @@ static PyObject *file_repr(PyObject *self) {
     struct asf__file *f = (struct asf__file *)self;
     off_t at = glance_at_place(f);
     if (at >= 0)
-        return PyUnicode_FromFormat("<asf.File name=%R mode='%s' at %lld>", f->name, f->mode, (long long)at);
+        return PyUnicode_FromFormat("<asf.File name=%R mode='%s' offset=%lld>", f->name, f->mode,
+                                    (long long)at);
     return PyUnicode_FromFormat("<asf.File name=%R mode='%s'%s>", f->name, f->mode,
                                 f->stream ? "" : " closed");
+}
+
+PyObject *asf__repr_on(PyObject *self, const struct asf__file *f, bool open) {
+    PyObject *type = PyType_GetName(Py_TYPE(self));
+    PyObject *text =
+        type ? PyUnicode_FromFormat("<asf.%U of %R%s>", type, f->name, open ? "" : ", closed") : NULL;
+    Py_XDECREF(type);
+    return text;
 }
 
 /* TextIOWrapper calls this before it closes an unreferenced file. */
@@ -1002,8 +1011,8 @@ PyDoc_STRVAR(
     "Numbers are written as write_row() does.  A float of 32 bits is written as the double of the\n"
     "same value: 0.10000000149011612.  Other threads run meanwhile.  If they change the arrays,\n"
     "the old or the new values are written.\n\n"
-    "TypeError: a column is not of numbers.  ValueError: it has nulls, which other than nan have no\n"
-    "text, or another length.  The messages say which column, from 0 on.  Nothing is written then.");
+    "TypeError: a column is not of numbers.  ValueError: it has nulls (a nan is a number), or another\n"
+    "length.  The message says which column, from 0 on, and nothing is written.");
 PyDoc_STRVAR(read_columns_doc,
              "read_columns($self, fields, *, separator='\\t', rows=-1)\n--\n\n"
              "Read numbers from the next lines, one row a line; return a list of memoryviews, one for each\n"

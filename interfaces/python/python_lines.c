@@ -148,6 +148,10 @@ static void end_iteration_of(struct asf__file *f, PyObject *iterator) {
     f->line = NULL;
 }
 
+static PyObject *lines_repr(PyObject *self) {
+    return asf__repr_on(self, ((struct lines *)self)->file, true);
+}
+
 static int lines_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT((PyObject *)((struct lines *)self)->file);
@@ -248,6 +252,10 @@ static PyObject *lines_in_place_next(PyObject *self) {
     line->shown.at = (char *)(uintptr_t)asf_lines_next(&f->lines, &n);
     line->shown.size = n + f->keep;
     return Py_NewRef((PyObject *)line);
+}
+
+static PyObject *lines_in_place_repr(PyObject *self) {
+    return asf__repr_on(self, ((struct lines_in_place *)self)->line->file, true);
 }
 
 static int lines_in_place_traverse(PyObject *self, visitproc visit, void *arg) {
@@ -484,11 +492,23 @@ static PyObject *line_field(PyObject *self, PyObject *const *args, Py_ssize_t co
     return bytes;
 }
 
+static PyObject *line_decode(PyObject *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"encoding", "errors", NULL};
+    const char *encoding = "utf-8", *errors = "strict";
+    ssize_t n;
+    if (!asf__parse(args, keywords, "|ss:decode", names, &encoding, &errors) || !shown_bytes(self, &n))
+        return NULL;
+    return PyUnicode_FromEncodedObject(self, encoding, errors);
+}
+
+/* What takes bytes by their type, as json.loads does, refuses a line: show how to convert it. */
 static PyObject *line_repr(PyObject *self) {
     if (!((struct line *)self)->shown.at)
         return PyUnicode_FromString("<asf.Line, which shows nothing now>");
     PyObject *bytes = PyBytes_FromObject(self);
-    PyObject *text = bytes ? PyUnicode_FromFormat("<asf.Line %R>", bytes) : NULL;
+    PyObject *text =
+        bytes ? PyUnicode_FromFormat("<asf.Line %R; line.decode() is a str, bytes(line) a copy>", bytes)
+              : NULL;
     Py_XDECREF(bytes);
     return text;
 }
@@ -496,7 +516,8 @@ static PyObject *line_repr(PyObject *self) {
 PyDoc_STRVAR(line_doc,
              "A line of a file where it lies, which lines_in_place() shows.\n\n"
              "It has the buffer protocol, len(), ==, in, and slices, find and split as bytes have them;\n"
-             "int(), float() and re take it.  It shows the next line when that is asked for, and nothing\n"
+             "int(), float() and re take it; json.loads() and others that want bytes or str take\n"
+             "line.decode().  It shows the next line when that is asked for, and nothing\n"
              "(ValueError) once the file is used otherwise: bytes(line) is a copy to keep.");
 PyDoc_STRVAR(find_doc, "find($self, sub, start=0, end=sys.maxsize, /)\n--\n\n"
                        "Return where bytes are in the line first, in the slice [start:end]; -1: nowhere.");
@@ -505,7 +526,11 @@ PyDoc_STRVAR(split_doc, "split($self, sep, maxsplit=-1)\n--\n\n"
 PyDoc_STRVAR(field_doc, "field($self, number, sep, /)\n--\n\n"
                         "Return split(sep)[number], without making the others.");
 
+PyDoc_STRVAR(decode_doc, "decode($self, encoding='utf-8', errors='strict')\n--\n\n"
+                         "Return the line as a str, as bytes.decode() does.");
+
 static PyMethodDef line_methods[] = {
+    {"decode", (PyCFunction)(void (*)(void))line_decode, METH_VARARGS | METH_KEYWORDS, decode_doc},
     {"find", (PyCFunction)(void (*)(void))line_find, METH_FASTCALL, find_doc},
     {"split", (PyCFunction)(void (*)(void))line_split, METH_VARARGS | METH_KEYWORDS, split_doc},
     {"field", (PyCFunction)(void (*)(void))line_field, METH_FASTCALL, field_doc},
@@ -540,6 +565,7 @@ PyType_Spec asf__line_spec = {
 static PyType_Slot lines_in_place_slots[] = {
     {Py_tp_doc, "An iterator that shows the lines of a File, which lines_in_place() returns."},
     {Py_tp_dealloc, lines_in_place_dealloc},
+    {Py_tp_repr, lines_in_place_repr},
     {Py_tp_traverse, lines_in_place_traverse},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, lines_in_place_next},
@@ -554,6 +580,7 @@ PyType_Spec asf__lines_in_place_spec = {.name = "asf.LinesInPlace",
 static PyType_Slot lines_slots[] = {
     {Py_tp_doc, "An iterator over the lines of a File, which lines() returns."},
     {Py_tp_dealloc, lines_dealloc},
+    {Py_tp_repr, lines_repr},
     {Py_tp_traverse, lines_traverse},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, lines_next},

@@ -70,6 +70,14 @@ PyObject *asf__memory_enter(PyObject *self, PyObject *unused) {
     return is_there((struct asf__memory *)self) ? Py_NewRef(self) : NULL;
 }
 
+PyObject *asf__memory_repr(PyObject *self) {
+    PyObject *type = PyType_GetName(Py_TYPE(self));
+    PyObject *text =
+        type ? PyUnicode_FromFormat("<asf.%U of %zd bytes>", type, ((struct asf__memory *)self)->size) : NULL;
+    Py_XDECREF(type);
+    return text;
+}
+
 /* --- regions ------------------------------------------------------------ */
 
 struct region {

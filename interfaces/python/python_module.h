@@ -48,6 +48,9 @@ PyObject *asf__memory_enter(PyObject *self, PyObject *unused);
 /* Returns the memory as a view of items of a struct format, such as "d". */
 PyObject *asf__memory_array(PyObject *self, const char *format);
 
+/* Slot of types that only show memory: "<asf.Array of 16 bytes>". */
+PyObject *asf__memory_repr(PyObject *self);
+
 /* Returns true, with BufferError, if a view exists. */
 bool asf__memory_is_viewed(struct asf__memory *shown);
 
@@ -88,6 +91,9 @@ struct asf__file *asf__file_of(struct asf__module *module, PyObject *argument, c
  * asf__file_register: register asf.File as an io.BufferedIOBase, as io does for its own types. */
 PyObject *asf__file_base(void);
 int asf__file_register(PyTypeObject *file);
+
+/* Returns the repr of an object that uses a file: "<asf.Lines of 'path'>". */
+PyObject *asf__repr_on(PyObject *self, const struct asf__file *f, bool open);
 
 /* Close the file.  Returns 0, or -1 with an exception. */
 int asf__file_close(struct asf__file *f);

@@ -194,6 +194,10 @@ PyObject *asf__record_format(PyObject *module, PyObject *args) {
     return NULL;
 }
 
+static PyObject *format_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<asf.Format '%s'>", ((struct format *)self)->plan->type.name);
+}
+
 static void format_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     struct format *f = (struct format *)self;
@@ -206,6 +210,7 @@ static void format_dealloc(PyObject *self) {
 static PyType_Slot format_slots[] = {
     {Py_tp_doc, "A format of records, which record_format() returns."},
     {Py_tp_dealloc, format_dealloc},
+    {Py_tp_repr, format_repr},
     {0, NULL},
 };
 
@@ -544,6 +549,10 @@ static PyObject *record_writer_close(PyObject *self, PyObject *unused) {
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject *record_writer_repr(PyObject *self) {
+    return asf__repr_on(self, ((struct record_writer *)self)->file, ((struct record_writer *)self)->writer);
+}
+
 static void record_writer_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     struct record_writer *w = (struct record_writer *)self;
@@ -581,6 +590,7 @@ static PyMethodDef writer_methods[] = {
 static PyType_Slot writer_slots[] = {
     {Py_tp_doc, (void *)writer_doc},
     {Py_tp_dealloc, record_writer_dealloc},
+    {Py_tp_repr, record_writer_repr},
     {Py_tp_methods, writer_methods},
     {0, NULL},
 };

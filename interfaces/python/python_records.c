@@ -224,6 +224,10 @@ static PyObject *records_format(PyObject *self, void *unused) {
     return Py_NewRef(((struct records *)self)->format);
 }
 
+static PyObject *records_repr(PyObject *self) {
+    return asf__repr_on(self, ((struct records *)self)->file, ((struct records *)self)->reader);
+}
+
 static void records_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     struct records *r = (struct records *)self;
@@ -264,13 +268,10 @@ static PyGetSetDef records_getset[] = {
 };
 
 static PyType_Slot records_slots[] = {
-    {Py_tp_doc, (void *)records_doc},
-    {Py_tp_dealloc, records_dealloc},
-    {Py_tp_methods, records_methods},
-    {Py_tp_getset, records_getset},
-    {Py_tp_iter, PyObject_SelfIter},
-    {Py_tp_iternext, records_next},
-    {0, NULL},
+    {Py_tp_doc, (void *)records_doc}, {Py_tp_dealloc, records_dealloc},
+    {Py_tp_repr, records_repr},       {Py_tp_methods, records_methods},
+    {Py_tp_getset, records_getset},   {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, records_next},   {0, NULL},
 };
 
 PyType_Spec asf__records_spec = {

@@ -126,6 +126,13 @@ static PyObject *segment_label(PyObject *self, void *unused) {
     return Py_NewRef(((struct segment *)self)->label);
 }
 
+static PyObject *segment_repr(PyObject *self) {
+    struct segment *s = (struct segment *)self;
+    if (!s->shown.at)
+        return PyUnicode_FromFormat("<asf.Segment %R, closed>", s->label);
+    return PyUnicode_FromFormat("<asf.Segment %R of %zd bytes>", s->label, s->shown.size);
+}
+
 static void segment_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     struct segment *s = (struct segment *)self;
@@ -169,6 +176,7 @@ static PyGetSetDef segment_getset[] = {
 static PyType_Slot segment_slots[] = {
     {Py_tp_doc, (void *)segment_doc},
     {Py_tp_dealloc, segment_dealloc},
+    {Py_tp_repr, segment_repr},
     {Py_tp_methods, segment_methods},
     {Py_tp_getset, segment_getset},
     {Py_bf_getbuffer, asf__memory_getbuffer},
@@ -198,6 +206,7 @@ static void array_dealloc(PyObject *self) {
 static PyType_Slot array_slots[] = {
     {Py_tp_doc, "What the views that read_arrays() returns are of."},
     {Py_tp_dealloc, array_dealloc},
+    {Py_tp_repr, asf__memory_repr},
     {Py_bf_getbuffer, asf__memory_getbuffer},
     {Py_bf_releasebuffer, asf__memory_releasebuffer},
     {0, NULL},

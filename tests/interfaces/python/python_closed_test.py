@@ -81,6 +81,7 @@ LINE = {
     "__getitem__": lambda l: (l[0], l[0:2]),
     "buffer": lambda l: memoryview(l),
     "bytes": lambda l: bytes(l),
+    "decode": lambda l: l.decode(),
     "contains": lambda l: b"x" in l,
     "endswith": lambda l: l.endswith(b"x"),
     "equal": lambda l: l == b"x",

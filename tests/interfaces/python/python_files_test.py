@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """asf.open() beside Python's own open(): the same calls on the same data, one after the other, give the same;
 regions, and what outlives what.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random sequences."""
+import codecs
 import gc
 import io
+import json
 import os
 import random
 import signal
@@ -83,25 +85,45 @@ class Files(FileCase):
         with asf.open(self.path) as file:
             lines = file.lines_in_place()
             line = next(lines)
-            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='rb' at 11>")
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='rb' offset=11>")
             self.assertEqual(line, b"0123456789\n")
             for count in (1, 5, 2000, 50000):
                 for _ in range(count):
                     next(lines)
                 told = repr(file)
-                self.assertEqual(told, f"<asf.File name={self.path!r} mode='rb' at {file.tell()}>")
+                self.assertEqual(told, f"<asf.File name={self.path!r} mode='rb' offset={file.tell()}>")
             with file.region(5) as region:
                 self.assertEqual(repr(region), "<asf.Region of 5 bytes, input>")
             self.assertEqual(repr(region), "<asf.Region, given back>")
         with asf.open(self.path, "wb") as file:
-            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' at 0>")
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' offset=0>")
             file.write(b"text")
-            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' at 4>")
+            self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' offset=4>")
             self.assertEqual(os.path.getsize(self.path), 0, "it was flushed")
         self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='wb' closed>")
         ours, theirs = os.pipe()
         with asf.open(ours) as file, asf.open(theirs, "wb"):
             self.assertEqual(repr(file), f"<asf.File name={ours} mode='rb'>")
+
+    def test_repr_of_objects(self):
+        """They name their file, and no address."""
+        self.put(b"1\n2\n")
+        segment = asf.create_segment("repr", 80)
+        asf.remove_segment(segment.label)
+        asf.write_arrays(self.path + "arrays", {"a": [1, 2]})
+        with asf.open(self.path) as file:
+            told = {
+                file.lines(): f"<asf.Lines of {self.path!r}>",
+                file.lines_in_place(): f"<asf.LinesInPlace of {self.path!r}>",
+                asf.read_columns(self.path, {0: "q"})[0].obj: "<asf.Column of 16 bytes>",
+                asf.read_arrays(self.path + "arrays")["a"].obj: "<asf.Array of 16 bytes>",
+                segment: f"<asf.Segment {segment.label!r} of 80 bytes>",
+            }
+            self.assertEqual({thing: repr(thing) for thing in told}, told)
+        with asf.open(asf.parts(self.path)[0]) as file:
+            self.assertEqual(repr(file.lines()), f"<asf.Lines of {asf.parts(self.path)[0]!r}>")
+        segment.close()
+        self.assertEqual(repr(segment), f"<asf.Segment {segment.label!r}, closed>")
 
     def test_peek_and_readinto1_of_a_pipe(self):
         """They wait only when there is nothing."""
@@ -154,7 +176,8 @@ class Files(FileCase):
             line = next(file.lines_in_place(keep=False))
             self.assertEqual((line, len(line), bytes(line), str(line, "ascii")), (text, len(text), text, text.decode()))
             self.assertTrue(line == bytearray(text) and line != text[1:] and not line == text.decode())
-            self.assertEqual(repr(line), f"<asf.Line {text!r}>")
+            self.assertEqual(repr(line), f"<asf.Line {text!r}; line.decode() is a str, bytes(line) a copy>")
+            self.assertEqual((line.decode(), line.decode("utf-16", errors="ignore")), (text.decode(), text.decode("utf-16", "ignore")))
             for sub in (b"", b"s", b"some", b"them", b"x", text, text + b"x"):
                 self.assertEqual((sub in line, line.startswith(sub), line.endswith(sub)), (sub in text, text.startswith(sub), text.endswith(sub)))
                 for bounds in ((), (1,), (-5,), (3, 9), (None, -3), (-99, 99), (50,), (29, 29), (5, 2), (2**80, 2**90)):
@@ -173,12 +196,30 @@ class Files(FileCase):
                 self.assertRaises(IndexError, call)
             for call in (lambda: line.split(b""), lambda: line.field(0, b"")):
                 self.assertRaises(ValueError, call)
-            for call in (lambda: line["x"], lambda: line.split("x"), lambda: "x" in line, lambda: hash(line), lambda: line.find(b"x", "y")):
+            self.assertRaises(LookupError, line.decode, "none")
+            for call in (lambda: line["x"], lambda: line.decode(None), lambda: line.split("x"), lambda: "x" in line, lambda: hash(line), lambda: line.find(b"x", "y")):
                 self.assertRaises(TypeError, call)
 
             def set_item():
                 memoryview(line)[0] = 1
             self.assertRaises(TypeError, set_item)
+
+    def test_lines_of_json(self):
+        records = [{"name": "ä", "value": 1.5}, [1, None], "text"]
+        self.put(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
+        with asf.open(self.path) as file:
+            self.assertEqual([json.loads(line) for line in file], records)
+            file.seek(0)
+            self.assertEqual([json.loads(line.decode()) for line in file.lines_in_place()], records)
+            file.seek(0)
+            self.assertEqual([json.loads(bytes(line)) for line in file.lines_in_place(keep=False)], records)
+        self.put(b"caf\xe9\n")
+        with asf.open(self.path) as file:
+            line = next(file.lines_in_place(keep=False))
+            self.assertEqual((line.decode("latin-1"), line.decode(errors="replace")), ("café", "caf\ufffd"))
+            self.assertRaises(UnicodeDecodeError, line.decode)
+            codecs.register_error("python_files_test", lambda error: file.read() and ("", error.end))
+            self.assertRaises(BufferError, line.decode, errors="python_files_test")
 
     def test_how_long_a_line_is_shown(self):
         self.put(b"1\n2\n3\n4\n5\n")
@@ -194,7 +235,8 @@ class Files(FileCase):
             view.release()
             self.assertEqual(bytes(next(lines)), b"3\n")
             self.assertEqual(file.readline(), b"4\n")
-            self.assertRaises(ValueError, bytes, line)
+            for call in (bytes, asf.Line.decode):
+                self.assertRaises(ValueError, call, line)
             self.assertIn("nothing", repr(line))
             self.assertEqual(bytes(next(lines)), b"5\n")
             self.assertRaises(StopIteration, next, lines)
@@ -290,7 +332,7 @@ class Files(FileCase):
         try:
             if call[0] == "tell" and isinstance(file, asf.File):
                 told = repr(file)
-                self.assertIn(f" at {file.tell()}>", told)
+                self.assertIn(f" offset={file.tell()}>", told)
             return getattr(file, call[0])(*call[1:])
         except (StopIteration, OSError, ValueError) as error:
             return type(error).__name__

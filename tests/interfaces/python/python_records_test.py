@@ -44,6 +44,13 @@ class Records(FileCase):
             self.assertRaises(OSError, records.seek, 101)
         self.assertRaises(ValueError, next, records)
 
+    def test_repr(self):
+        self.assertEqual(repr(self.format), "<asf.Format 'sample'>")
+        for open_it, kind in ((asf.record_writer, "RecordWriter"), (asf.records, "Records")):
+            with open_it(self.path) as opened:
+                self.assertEqual(repr(opened), f"<asf.{kind} of {self.path!r}>")
+            self.assertEqual(repr(opened), f"<asf.{kind} of {self.path!r}, closed>")
+
     def test_on_a_file(self):
         self.write()
         with asf.open(self.path) as file:
