@@ -83,8 +83,9 @@ PyDoc_STRVAR(
     "            True: input that begins as zstd, gzip, lz4 or xz does is decoded while it is read;\n"
     "            other input is read as it is. For reading; a Part is decoded by parts(decode=True)\n\n"
     "Decoded input has no descriptor and cannot seek; closefd=False leaves the descriptor at the end of\n"
-    "what was read ahead. Of a pipe, open() waits for the first bytes. OSError: ENOTSUP, the decoder's\n"
-    "library is not installed; while it is read, EBADMSG, the input is damaged, or EIO, it ends too early.\n\n"
+    "what was read ahead. Of a pipe, open() waits for the first bytes.\n"
+    "OSError: ENOTSUP, the decoder's library is not installed; while it is read, EBADMSG, the input is\n"
+    "damaged, or EIO, it ends too early.\n\n"
     "A part is read as a file that begins and ends where it does. OSError: ESTALE, the file was\n"
     "replaced, rewritten or cut off since parts(); EIO, while it is read. Errors of a part have it\n"
     "as `filename`.");
