@@ -82,10 +82,6 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__queue_output(struct asf_cios *c);
 /* asf__allocate: give a stream without a buffer one of c->block bytes, or of one byte if memory is short. */
 void asf__allocate(struct asf_cios *c);
-/* asf__single_buffer: make a buffer of p[0..n), memory that the engine did not allocate.  A stream has only
- * one such buffer.
- * returns  NULL: regions still point into the previous one. */
-struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
 /* asf__enlarge_buffer: move the unread input to the beginning of a new buffer of `size` bytes.
  * returns  0 or -ENOMEM. */
 int asf__enlarge_buffer(struct asf_cios *c, size_t size);
@@ -129,26 +125,14 @@ int asf__put_now(struct asf_cios *c);
 /* asf__waiting: returns the number of output bytes that are not put yet, without those of abandoned
  * regions. */
 size_t asf__waiting(const struct asf_cios *c);
-/* asf__go_to_output: set the descriptor's offset to where the pending output begins.  returns  0 or -errno.
- */
-int asf__go_to_output(struct asf_cios *c);
 /* asf__detach_output: detach the output that has regions from the stream (detached.c), which then may seek.
  * returns  0; -EBUSY: the module cannot put the output at another offset.
  * asf__flush_detached: put detached output up to regions that are kept; returns as asf__flush_output.
- * asf__settle_detached: the same for one detached output, d, which is freed when all of it has been put.
  * asf__end_of_detached: returns the largest end offset of detached output and the module's regions of output
- * (asf__end_apart); 0: there is neither.
- * asf__has_detached: whether there is either of the two.
+ * (end_apart); 0: there is neither.
  * asf__forget_window: empty a read window that may show bytes of the file that a put has changed. */
 int asf__detach_output(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
-int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
-static inline off64_t asf__end_apart(const struct asf_cios *c) {
-    return c->ops->end_apart ? c->ops->end_apart(c) : 0;
-}
-static inline bool asf__has_detached(const struct asf_cios *c) {
-    return c->detached || asf__end_apart(c) > 0;
-}
 off64_t asf__end_of_detached(const struct asf_cios *c);
 void asf__forget_window(struct asf_cios *c);
 
@@ -159,7 +143,7 @@ void asf__forget_window(struct asf_cios *c);
  * bulk stream's own buffer can begin at read_ptr only after a byte noted by asf__look_at, or after blocks
  * that bypass that buffer.
  * asf__back_up: move read_ptr back over the byte before it.
- * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.h).
+ * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.c).
  * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM.
  * asf__push_back_one: the same without allocating memory: the stream itself has room for one byte.
  * asf__free_backup: drop all pushed-back bytes. */
@@ -201,17 +185,76 @@ static inline int asf__sync(struct asf_cios *c) {
 /* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf). */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
+/* --- bulk streams (bulk.c) --- */
+
+/* asf__bulk_start: prepare to detect a fork that calls no handler.  lock: none. */
+void asf__bulk_start(void);
+/* asf__end_bulk: end bulk mode by the cut.  The cut puts the blocks that would have been put, or sets the
+ * offset of an input file back to asf__own_end, unless the descriptor is another file by now or at
+ * another offset. */
+void asf__end_bulk_slow(struct asf_cios *c);
+static inline void asf__end_bulk(struct asf_cios *c) {
+    c->bulk.run = 0;
+    if (asf__unlikely(c->bulk.state == ASF_BULK))
+        asf__end_bulk_slow(c);
+}
+/* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
+ * call on the stream.  lock: none.
+ * asf__publish_on_exit: the same for streams that read, at the end of the process.  lock: none. */
+void asf__publish_streams_slow(int fd, bool exits);
+static inline void asf__publish_streams(int fd) {
+    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
+        asf__publish_streams_slow(fd, false);
+}
+static inline void asf__publish_on_exit(void) {
+    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
+        asf__publish_streams_slow(-1, true);
+}
+/* asf__own_end: returns where the bytes end that the stream would have read into its own buffer.
+ * asf__note_passing: a call is about to take n bytes.  After the bytes of its own buffer, whole blocks
+ * would be read straight to the caller's memory, and leave that buffer empty.  With ASF_READS_ON all but
+ * the last byte would be, and the last byte begins the buffer. */
+char *asf__own_end(const struct asf_cios *c);
+void asf__note_passing_slow(struct asf_cios *c, size_t n);
+static inline void asf__note_passing(struct asf_cios *c, size_t n) {
+    if (asf__likely(!c->bulk.own))
+        return;
+    bool beyond = c->flags2 & ASF_READS_ON &&
+                  (!c->bulk.passed || (size_t)(c->read_ptr - c->bulk.passed) + n > c->block);
+    if (n >= c->block || beyond)
+        asf__note_passing_slow(c, n);
+}
+
+/* --- stream events, of which an interface is told that is not linked into every library (cios.c) --- */
+
+/* linked: called when a stream enters the list.  joined: when the program asks for a stream's ASI.
+ * closing: before a stream's descriptor is closed (lock: held).  forked: in the child of a fork.
+ * to_bytes: called when bytes of a wide stream are to be used: convert pending characters, and set input to
+ * the next character that was not taken (lock: held).
+ * NULL: no interface needs the call. */
+struct asf_hooks {
+    void (*linked)(struct asf_cios *c);
+    void (*joined)(struct asf_cios *c);
+    void (*closing)(struct asf_cios *c);
+    void (*forked)(void);
+    int (*to_bytes)(struct asf_cios *c);
+};
+extern struct asf_hooks asf__hooks;
+static inline int asf__to_bytes(struct asf_cios *c) {
+    return asf__unlikely(c->gate & ASF_WIDE) ? asf__hooks.to_bytes(c) : 0;
+}
+static inline void asf__join(struct asf_cios *c) {
+    if (asf__hooks.joined)
+        asf__hooks.joined(c);
+}
+
 /* --- a stream's line in the statistics (report.c) --- */
 
 /* asf__set_name: copy the path, if the statistics are on.
- * asf__tell_bulk: report that the stream has become bulk, if the user asks for verbose output.
  * asf__module_name: returns the module's name for users: "null" for the null device.
- * asf__forget_counts: clear the counts in the child of a fork, since they are the parent's.
  * asf__report: print the stream's line, unless it printed the same before. */
 void asf__set_name(struct asf_cios *c, const char *name);
-void asf__tell_bulk(const struct asf_cios *c);
 const char *asf__module_name(const struct asf_cios *c);
-void asf__forget_counts(struct asf_cios *c);
 void asf__report(struct asf_cios *c);
 
 #pragma GCC visibility pop

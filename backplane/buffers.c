@@ -4,7 +4,7 @@
  * while regions point into it.
  */
 #define _GNU_SOURCE
-#include "backplane/regions.h"
+#include "backplane/engine.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,12 +10,13 @@
  *           write window ends where that of its own buffer would
  *   input   blocks would have been read from buf_base to asf__own_end
  *
+ * The engine's own header, as engine.h.  What interfaces call on a bulk stream is in backplane.h.
  * Lock: held, unless a line says otherwise.
  */
 #ifndef ASF_BACKPLANE_BULK_H
 #define ASF_BACKPLANE_BULK_H
 
-#include "backplane/backplane.h"
+#include "backplane/engine.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -23,9 +24,7 @@
  * a system call. */
 enum { ASF_STRAIGHT = 16 << 10 };
 
-/* asf__bulk_start: prepare to detect a fork that calls no handler.  lock: none.
- * asf__bulk_in_child: called in the child of a fork that calls handlers.  lock: none. */
-void asf__bulk_start(void);
+/* asf__bulk_in_child: called in the child of a fork that calls handlers.  lock: none. */
 void asf__bulk_in_child(void);
 
 /* asf__count_block: count a system call that moved a whole block; after many, the stream becomes bulk.
@@ -47,49 +46,12 @@ static inline bool asf__is_bulk_output(const struct asf_cios *c) {
 bool asf__stays_bulk(struct asf_cios *c);
 /* asf__leave_bulk: end bulk mode; bytes stay in the large buffer until it is empty. */
 void asf__leave_bulk(struct asf_cios *c);
-/* asf__end_bulk: end bulk mode by the cut.  The cut puts the blocks that would have been put, or sets the
- * offset of an input file back to asf__own_end, unless the descriptor is another file by now or at
- * another offset. */
-void asf__end_bulk_slow(struct asf_cios *c);
-static inline void asf__end_bulk(struct asf_cios *c) {
-    c->bulk.run = 0;
-    if (asf__unlikely(c->bulk.state == ASF_BULK))
-        asf__end_bulk_slow(c);
-}
 /* asf__drop_large: forget the large buffer, and free the stream's own buffer that it replaces. */
 void asf__drop_large(struct asf_cios *c);
 
-/* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
- * call on the stream.  lock: none.
- * asf__publish_on_exit: the same for streams that read, at the end of the process.  lock: none. */
-void asf__publish_streams_slow(int fd, bool exits);
-static inline void asf__publish_streams(int fd) {
-    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_streams_slow(fd, false);
-}
-static inline void asf__publish_on_exit(void) {
-    if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
-        asf__publish_streams_slow(-1, true);
-}
-
-/* Input.
- * asf__choose_buffer: when the window is empty, give a bulk stream the large buffer, any other stream its
- * own.
- * asf__own_end: returns where the bytes end that the stream would have read into its own buffer.
- * asf__note_passing: a call is about to take n bytes.  After the bytes of its own buffer, whole blocks
- * would be read straight to the caller's memory, and leave that buffer empty.  With ASF_READS_ON all but
- * the last byte would be, and the last byte begins the buffer. */
+/* asf__choose_buffer: when the window of a stream that reads is empty, give a bulk stream the large buffer,
+ * any other stream its own. */
 void asf__choose_buffer(struct asf_cios *c);
-char *asf__own_end(const struct asf_cios *c);
-void asf__note_passing_slow(struct asf_cios *c, size_t n);
-static inline void asf__note_passing(struct asf_cios *c, size_t n) {
-    if (asf__likely(!c->bulk.own))
-        return;
-    bool beyond = c->flags2 & ASF_READS_ON &&
-                  (!c->bulk.passed || (size_t)(c->read_ptr - c->bulk.passed) + n > c->block);
-    if (n >= c->block || beyond)
-        asf__note_passing_slow(c, n);
-}
 
 /* Output.
  * asf__begin_own_buffer: the stream's own buffer would begin at p, and be filled up to write_ptr.

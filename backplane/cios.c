@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
-#include "backplane/hooks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * when its regions are given back.
  */
 #define _GNU_SOURCE
-#include "backplane/regions.h"
+#include "backplane/engine.h"
 
 #include <errno.h>
 

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
-#include "backplane/hooks.h"
 
 #include "lib/sys/guard.h"
 #include "lib/sys/syscalls.h"

@@ -4,7 +4,7 @@
  * give regions back.
  */
 #define _GNU_SOURCE
-#include "backplane/regions.h"
+#include "backplane/engine.h"
 
 #include <errno.h>
 

@@ -22,9 +22,6 @@ int asf__sfree_slow(struct asf_cios *c, char *p);
  * asf__put_without_regions: abandon all regions of output at exit, and put the rest. */
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__put_without_regions(struct asf_cios *c);
-/* asf__flush_queue: put queued output up to the first kept region (write.c).  returns  0; -EBUSY: it met
- * one. */
-int asf__flush_queue(struct asf_cios *c);
 
 /* asf__grant_again: hand out the latest region again, at another length, after asf__take_back. */
 void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
@@ -32,25 +29,14 @@ void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 /* --- the table (table.c) --- */
 
 /* asf__table_last: move the region of `last` to the table.
- * asf__first_region: returns the first entry that was not freed, or NULL.
  * asf__latest: returns the entry of the region at p if that was allocated last and ends at the stream's
  * offset; else NULL.
  * asf__take_back: free the latest region's entry, before asf__grant_again.
- * asf__reserve_region: make room for one entry.  returns  false: there is no memory.
- * asf__insert_region: enter n bytes at p; the table has room.
- * asf__find_region: returns the kept region at p, of n bytes or ASF_ANY_LENGTH, or NULL.
- * asf__set_region_state: free or abandon a kept region.
- * asf__regions_of: returns the entries, of which first..end-1 are in use. */
+ * asf__insert_region: enter n bytes at p; the table has room. */
 void asf__table_last(struct asf_cios *c);
-struct asf_region *asf__first_region(struct asf_buffer *b);
 struct asf_region *asf__latest(struct asf_cios *c, const char *p);
 void asf__take_back(struct asf_cios *c, struct asf_region *r);
-static const size_t ASF_ANY_LENGTH = SIZE_MAX;
-bool asf__reserve_region(struct asf_buffer *b);
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
-struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
-void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
-struct asf_region *asf__regions_of(struct asf_buffer *b);
 /* asf__await_regions: wait until a region is freed; return at once if c->turns is no longer `turns`, the
  * value that the caller has read: a region was freed since.  lock: none.
  * asf__wake_waiting: wake the threads in asf__await_regions. */

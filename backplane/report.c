@@ -3,7 +3,7 @@
  * report.c - a stream's line in the statistics.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/engine.h"
 
 #include <errno.h>
 #include <stdlib.h>

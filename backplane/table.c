@@ -4,7 +4,7 @@
  * waiting until a region is given back.
  */
 #define _GNU_SOURCE
-#include "backplane/regions.h"
+#include "backplane/engine.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>

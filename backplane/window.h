@@ -87,11 +87,6 @@ static inline void asf__show_room(struct asf_cios *c) {
                                                               : c->buf_end;
 }
 
-/* If the file was truncated under a mapped window, replaces the window by the file as it is now. */
-static inline int asf__trim(struct asf_cios *c) {
-    return asf__unlikely(c->buffer && c->buffer->truncated) ? c->ops->trim(c) : 0;
-}
-
 /* If a positional call has moved the stream, sets the window and the descriptor to its offset.  After an
  * error the caller must not read or write. */
 static inline int asf__arrive(struct asf_cios *c) {

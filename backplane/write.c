@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
-#include "backplane/regions.h"
 
 #include <errno.h>
 

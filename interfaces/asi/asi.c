@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backplane/bulk.h"
-#include "backplane/hooks.h"
+#include "backplane/backplane.h"
 #include "backplane/regions.h"
 #include "interfaces/asi/locked.h"
 #include "lib/sys/clock.h"

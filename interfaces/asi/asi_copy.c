@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "backplane/hooks.h"
+#include "backplane/backplane.h"
 #include "backplane/regions.h"
 #include "lib/sys/cleanup.h"
 #include "streams/streams.h"

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#include "backplane/hooks.h"
+#include "backplane/backplane.h"
 #include "backplane/regions.h"
 #include "backplane/window.h"
 #include "lib/sys/export.h"

@@ -9,7 +9,6 @@
 #include <limits.h>
 
 #include "backplane/backplane.h"
-#include "backplane/hooks.h"
 #include "interfaces/asi/locked.h"
 #include "lib/sys/export.h"
 #include "lib/text/decimal.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 #include "interfaces/stdio/popen.h"
 #include "lib/sys/syscalls.h"
 

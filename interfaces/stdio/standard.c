@@ -5,8 +5,7 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
-#include "backplane/bulk.h"
-#include "backplane/hooks.h"
+#include "backplane/backplane.h"
 #include "backplane/regions.h"
 #include "interfaces/stdio/popen.h"
 #include "interfaces/stdio/stdio_cios.h"

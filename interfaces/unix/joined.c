@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "interfaces/unix/unix.h"
 
-#include "backplane/hooks.h"
+#include "backplane/backplane.h"
 #include "lib/sys/fault.h"
 
 /* The paper's Figure 5: reads from the current buffer, which is filled first if it is empty.  A regular

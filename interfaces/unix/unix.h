@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/uio.h>
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 #include "interfaces/pipes/pipe_rings.h"
 #include "lib/sys/export.h"
 #include "lib/sys/next.h"

@@ -4,7 +4,7 @@
  */
 #include "interfaces/stdio/stdio_cios.h"
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 
 /* Reads of LARGE bytes or more go to asf__take, which may copy with the stream unlocked.  Blocks of at most
  * SHORT bytes are moved by fread and fwrite themselves. */

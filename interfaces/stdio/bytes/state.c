@@ -7,7 +7,7 @@
 
 #include <stdio_ext.h>
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 
 int asf__flush_stream(struct asf_cios *c) {
     size_t pushed = 0;

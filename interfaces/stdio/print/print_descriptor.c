@@ -5,7 +5,7 @@
  */
 #include "interfaces/stdio/print/print.h"
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 #include "lib/sys/syscalls.h"
 #include "lib/text/format_spec.h"
 

@@ -15,7 +15,7 @@
 #include <stdarg.h>
 #include <wchar.h>
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 #include "interfaces/stdio/stdio_cios.h"
 
 #pragma GCC visibility push(hidden)

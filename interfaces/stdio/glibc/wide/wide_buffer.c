@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "backplane/bulk.h"
+#include "backplane/backplane.h"
 /* libc's own function chooses the conversion by the present locale and sets the stream's jump table. */
 int asf__orient(FILE *f, int mode) {
     struct asf_cios *c = asf__cios(f);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine.h - the engine's own functions, which only the files of this folder call; those of bulk streams are
+ * in bulk.h.  Streams and interfaces may include neither (tests/layers/check_layers).
+ *
+ * Unless a line says otherwise: the caller holds the stream's lock, and failures are negated errno values.
+ */
+#ifndef ASF_BACKPLANE_ENGINE_H
+#define ASF_BACKPLANE_ENGINE_H
+
+#include "backplane/regions.h"
+
+#pragma GCC visibility push(hidden)
+
+/* --- buffers (buffers.c) --- */
+
+/* If the file was truncated under a mapped window, replaces the window by the file as it is now. */
+static inline int asf__trim(struct asf_cios *c) {
+    return asf__unlikely(c->buffer && c->buffer->truncated) ? c->ops->trim(c) : 0;
+}
+
+/* asf__single_buffer: make a buffer of p[0..n), memory that the engine did not allocate.  A stream has only
+ * one such buffer.
+ * returns  NULL: regions still point into the previous one. */
+struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
+
+/* --- output (write.c, detached.c) --- */
+
+/* asf__go_to_output: set the descriptor's offset to where the pending output begins.  returns  0 or -errno.
+ * asf__flush_queue: put queued output up to the first kept region.  returns  0; -EBUSY: it met one. */
+int asf__go_to_output(struct asf_cios *c);
+int asf__flush_queue(struct asf_cios *c);
+/* asf__settle_detached: put one detached output, d, up to regions that are kept; d is freed when all of it
+ * has been put.  returns  as asf__flush_output. */
+int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
+static inline off64_t asf__end_apart(const struct asf_cios *c) {
+    return c->ops->end_apart ? c->ops->end_apart(c) : 0;
+}
+/* asf__has_detached: whether there is detached output, or a region of output of the module's. */
+static inline bool asf__has_detached(const struct asf_cios *c) {
+    return c->detached || asf__end_apart(c) > 0;
+}
+
+/* --- regions (regions.c), and a buffer's table of them (table.c) --- */
+
+/* asf__first_region: returns the first entry that was not freed, or NULL.
+ * asf__reserve_region: make room for one entry.  returns  false: there is no memory.
+ * asf__find_region: returns the kept region at p, of n bytes or ASF_ANY_LENGTH, or NULL.
+ * asf__set_region_state: free or abandon a kept region.
+ * asf__regions_of: returns the entries, of which first..end-1 are in use. */
+struct asf_region *asf__first_region(struct asf_buffer *b);
+static const size_t ASF_ANY_LENGTH = SIZE_MAX;
+bool asf__reserve_region(struct asf_buffer *b);
+struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
+void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
+struct asf_region *asf__regions_of(struct asf_buffer *b);
+
+/* --- statistics (report.c) --- */
+
+/* asf__tell_bulk: report that the stream has become bulk, if the user asks for verbose output.
+ * asf__forget_counts: clear the counts in the child of a fork, since they are the parent's. */
+void asf__tell_bulk(const struct asf_cios *c);
+void asf__forget_counts(struct asf_cios *c);
+
+#pragma GCC visibility pop
+
+#endif
