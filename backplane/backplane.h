@@ -78,7 +78,7 @@ void asf__leave_window(struct asf_cios *c);
 void asf__retire_buffer(struct asf_cios *c, struct asf_buffer *b);
 void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__queue_output: queue the current buffer, whose output has regions, until they are given back.  The
- * caller then sets another current buffer. */
+ * caller then sets another current buffer (queue.c). */
 void asf__queue_output(struct asf_cios *c);
 /* asf__allocate: give a stream without a buffer one of c->block bytes, or of one byte if memory is short. */
 void asf__allocate(struct asf_cios *c);
@@ -167,7 +167,7 @@ int asf__push_back(struct asf_cios *c, int byte);
 int asf__push_back_one(struct asf_cios *c, int byte);
 void asf__free_backup(struct asf_cios *c);
 
-/* --- position (seek.c) -------------------------------------------------------------- */
+/* --- position (seek.c, sync.c) -------------------------------------------------------------- */
 
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 /* asf__tell: returns the stream's offset: on input, the offset of read_end less the window's unread bytes.
@@ -182,7 +182,7 @@ int asf__sync_behind(struct asf_cios *c, size_t pushed);
 static inline int asf__sync(struct asf_cios *c) {
     return asf__sync_behind(c, 0);
 }
-/* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf). */
+/* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf; set_buffer.c). */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 /* --- bulk streams (bulk.c) --- */

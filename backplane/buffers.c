@@ -108,18 +108,6 @@ void asf__leave_window(struct asf_cios *c) {
         asf__empty_windows(c);
 }
 
-void asf__queue_output(struct asf_cios *c) {
-    struct asf_buffer **at = &c->queue, *b = c->buffer;
-    asf__table_last(c);
-    while (*at)
-        at = &(*at)->next;
-    b->from = c->write_base;
-    b->to = c->write_ptr;
-    b->next = NULL;
-    *at = b;
-    c->buffer = NULL;
-}
-
 struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n) {
     if (c->single.refs > 0)
         return NULL;

@@ -24,11 +24,15 @@ static inline int asf__trim(struct asf_cios *c) {
  * returns  NULL: regions still point into the previous one. */
 struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
 
-/* --- output (write.c, detached.c) --- */
+/* --- output (put.c, queue.c, detached.c) --- */
 
 /* asf__go_to_output: set the descriptor's offset to where the pending output begins.  returns  0 or -errno.
- * asf__flush_queue: put queued output up to the first kept region.  returns  0; -EBUSY: it met one. */
+ */
 int asf__go_to_output(struct asf_cios *c);
+/* asf__put_up_to_region: put the bytes *from..to of the buffer, without abandoned regions, up to the first
+ * region in use, and advance *from over them.  returns  0; -EBUSY: it met a region in use; or -errno.
+ * asf__flush_queue: the same of all queued output. */
+int asf__put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to);
 int asf__flush_queue(struct asf_cios *c);
 /* asf__settle_detached: put one detached output, d, up to regions that are kept; d is freed when all of it
  * has been put.  returns  as asf__flush_output. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * list.c - the list of all streams: link and unlink a stream, visit all, prepare them for a fork, and close
- * a stream.
+ * list.c - the list of all streams: link and unlink a stream, visit all, and prepare them for a fork.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -120,54 +119,4 @@ static void reset_list_in_child(void) {
     asf__bulk_in_child();
     if (asf__hooks.forked)
         asf__hooks.forked();
-}
-
-/* --- close -------------------------------------------------------------------------- */
-
-static bool some_have_regions(const struct asf_buffer *list) {
-    while (list && list->refs == 0)
-        list = list->next;
-    return list != NULL;
-}
-
-static bool has_regions(const struct asf_cios *c) {
-    return c->detached || (c->ops->busy && c->ops->busy(c)) || (c->buffer && c->buffer->refs) ||
-           some_have_regions(c->queue) || some_have_regions(c->retired);
-}
-
-/* Puts all pending output.  A flush of a large buffer stops at a block that fails: the loop flushes the
- * rest. */
-static int put_last(struct asf_cios *c) {
-    size_t left = SIZE_MAX;
-    int first = asf__is_exclusive(c) ? 0 : asf__arrive(c);
-    while (c->bulk.own && asf__pending(c) > 0 && asf__pending(c) < left) {
-        left = asf__pending(c);
-        int rc = asf__flush_output(c);
-        first = first ? first : rc;
-    }
-    int rc = asf__flush_output(c);
-    return first ? first : rc;
-}
-
-/* Unlocks the stream for asf__cios_unlink, since the list's lock ranks before a stream's. */
-int asf__cios_close(struct asf_cios *c) {
-    asf__begin_call(c);
-    int left = asf__flush_detached(c);
-    bool busy = has_regions(c);
-    if (busy)
-        asf__flush_output(c);
-    asf__end_call(c);
-    if (busy)
-        return ASF_HAS_REGIONS;
-    asf__cios_unlink(c);
-    asf__begin_call(c);
-    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? put_last(c) : 0;
-    if (!asf__is_exclusive(c)) /* if exclusive, no other process needs the descriptor's offset */
-        asf__end_bulk(c);
-    asf__report(c);
-    if (asf__hooks.closing)
-        asf__hooks.closing(c);
-    int closed = c->ops->close ? c->ops->close(c) : 0;
-    asf__end_call(c);
-    return closed ? closed : rc ? rc : left;
 }

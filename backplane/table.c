@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - the table of a buffer's regions, which a single region of the current buffer does not need; and
- * waiting until a region is given back.
+ * table.c - the table of a buffer's regions, which a single region of the current buffer does not need.
  */
 #define _GNU_SOURCE
 #include "backplane/engine.h"
 
-#include <linux/futex.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-
-#include "lib/sys/syscalls.h"
 
 struct asf_region *asf__regions_of(struct asf_buffer *b) {
     return b->many ? b->many : b->few;
@@ -121,17 +116,4 @@ void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_
 void asf__take_back(struct asf_cios *c, struct asf_region *r) {
     asf__set_region_state(c->buffer, r, ASF_FREED);
     c->buffer->refs--;
-}
-
-/* --- waiting -------------------------------------------------------------------------- */
-
-void asf__wake_waiting(struct asf_cios *c) {
-    if (asf__unlikely(c->waits)) {
-        __atomic_add_fetch(&c->turns, 1, __ATOMIC_RELEASE);
-        asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
-    }
-}
-
-void asf__await_regions(struct asf_cios *c, unsigned turns) {
-    asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAIT_PRIVATE, (long)turns, 0);
 }

@@ -5,10 +5,9 @@
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
+#include "backplane/put.h"
 
 #include <errno.h>
-
-#include "lib/sys/cleanup.h"
 
 /* Moves unread input of a stream that cannot seek to c->unread until output ends, so that output does not
  * overwrite it. */
@@ -82,125 +81,11 @@ int asf__to_write(struct asf_cios *c) {
     return 0;
 }
 
-/* Moves the descriptor from read_end to write_base, before the first byte is put.  When appending, the
- * kernel moves it. */
-int asf__go_to_output(struct asf_cios *c) {
-    if (c->flags & ASF_APPENDING) {
-        c->offset = -1;
-    } else if (c->read_end != c->write_base) {
-        off64_t at = c->ops->seek ? c->ops->seek(c, c->write_base - c->read_end, SEEK_CUR) : -ESPIPE;
-        if (asf__failed(at))
-            return (int)at;
-        c->offset = at;
-        asf__set_read(c, c->write_base, c->write_base, c->write_base);
-    }
-    return 0;
-}
-
-/* Puts p[0..n) and more[0..size), in as many calls as the module needs; returns how many bytes were put. */
-static inline __attribute__((always_inline)) size_t put_both(struct asf_cios *c, const char *p, size_t n,
-                                                             const char *more, size_t size, int *error) {
-    size_t done = 0;
-    if (asf__unlikely(c->flags2 & ASF_LINES_AT_FIRST)) {
-        c->flags2 &= ~ASF_LINES_AT_FIRST;
-        c->flags &= ~ASF_LINE_BUF;
-    }
-    *error = asf__go_to_output(c);
-    while (*error == 0 && done < n + size) {
-        enum asf_use was = asf__begin_system_call(c);
-        ssize_t r = size == 0  ? c->ops->put(c, p + done, n - done)
-                    : done < n ? c->ops->put_on(c, p + done, n - done, more, size)
-                               : c->ops->put(c, more + (done - n), n + size - done);
-        asf__end_system_call(c, was);
-        if (r > 0)
-            done += (size_t)r;
-        else
-            *error = r < 0 ? (int)r : -EIO;
-        if (r <= 0)
-            c->flags |= ASF_ERR;
-    }
-    if (asf__knows_offset(c))
-        c->offset += (off64_t)done;
-    return done;
-}
-
-static inline __attribute__((always_inline)) size_t put_to_module(struct asf_cios *c, const char *p, size_t n,
-                                                                  int *error) {
-    return put_both(c, p, n, NULL, 0, error);
-}
-
 static void begin_anew(struct asf_cios *c) {
     c->buf_base = c->buffer->base;
     c->buf_end = c->buffer->base + c->buffer->size;
     asf__empty_windows(c);
     asf__show_room(c);
-}
-
-/* Records that the output before `from` has been put. */
-static void note_put_up_to(struct asf_cios *c, char *from) {
-    c->write_base = from;
-    asf__set_read(c, from, from, from);
-}
-
-/* Whether asf__go_to_output has failed to move the descriptor. */
-static bool is_stuck(const struct asf_cios *c) {
-    return c->read_end != c->write_base && !(c->flags & ASF_APPENDING);
-}
-
-/* Moves the descriptor past n bytes that could not be put to a file, so that the next bytes are not put
- * in their place.  On a stream without put_at the next bytes take their place, which POSIX allows. */
-static bool pass_over(struct asf_cios *c, size_t n) {
-    if (n == 0 || !c->ops->put_at || c->flags & ASF_APPENDING)
-        return true;
-    off64_t at = c->ops->seek(c, (off64_t)n, SEEK_CUR);
-    if (at >= 0 && c->offset >= 0)
-        c->offset = at;
-    return at >= 0;
-}
-
-/* Puts n bytes.  Bytes that fail are dropped, which POSIX allows, and the program gets the error once.
- * They stay pending if the descriptor cannot be moved to their offset or past it.  Returns how many bytes
- * are put or dropped. */
-static inline __attribute__((always_inline)) size_t put_or_lose(struct asf_cios *c, const char *p, size_t n,
-                                                                int *error) {
-    size_t done = put_to_module(c, p, n, error);
-    bool stays = *error && ((done == 0 && is_stuck(c)) || !pass_over(c, n - done));
-    return stays ? done : n;
-}
-
-/* Puts the bytes *from..to of the buffer, without abandoned regions, up to the first region in use;
- * advances *from over them.  Returns -EBUSY if it met a region in use. */
-static int put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to) {
-    for (;;) {
-        struct asf_region *r = asf__first_region(b);
-        const char *end = r ? r->p : to;
-        int error = 0;
-        *from += put_or_lose(c, *from, (size_t)(end - *from), &error);
-        if (error || !r)
-            return error;
-        if (r->state == ASF_KEPT)
-            return -EBUSY;
-        r->state = ASF_FREED;
-        c->left_out -= r->n;
-        *from += r->n;
-        if (b == c->buffer) /* the thread may be cancelled in the next put */
-            note_put_up_to(c, *from);
-    }
-}
-
-int asf__flush_queue(struct asf_cios *c) {
-    int rc = 0;
-    while (rc == 0 && c->queue) {
-        struct asf_buffer *b = c->queue;
-        rc = put_up_to_region(c, b, &b->from, b->to);
-        if (rc == -EBUSY)
-            break;
-        if (b->from < b->to)
-            continue;
-        c->queue = b->next;
-        asf__retire_buffer(c, b);
-    }
-    return rc;
 }
 
 static int put_window(struct asf_cios *c) {
@@ -211,19 +96,19 @@ static int put_window(struct asf_cios *c) {
         return 0;
     if (asf__likely(!c->buffer->refs && !c->buffer->end)) {
         int error;
-        size_t n = asf__pending(c), gone = put_or_lose(c, from, n, &error);
+        size_t n = asf__pending(c), gone = asf__put_or_lose(c, from, n, &error);
         if (asf__likely(gone == n))
             begin_anew(c);
         else if (gone > 0)
-            note_put_up_to(c, from + gone);
+            asf__note_put_up_to(c, from + gone);
         return error;
     }
     asf__table_last(c);
-    int rc = put_up_to_region(c, c->buffer, &from, c->write_ptr);
+    int rc = asf__put_up_to_region(c, c->buffer, &from, c->write_ptr);
     if (from == c->write_ptr && c->buffer->refs == 0)
         begin_anew(c);
     else if (from != c->write_base)
-        note_put_up_to(c, from);
+        asf__note_put_up_to(c, from);
     return rc;
 }
 
@@ -333,11 +218,11 @@ static bool puts_on(const struct asf_cios *c) {
     return c->ops->put_on && asf__pending(c) > 0 && !c->buffer->end && !c->bulk.own;
 }
 
-/* Puts the pending output and p[0..n) by one call of `put_on`.  As in put_or_lose, bytes that fail are
+/* Puts the pending output and p[0..n) by one call of `put_on`.  As in asf__put_or_lose, bytes that fail are
  * dropped.  Returns how many bytes of p were put. */
 static size_t put_window_and(struct asf_cios *c, const char *p, size_t n, int *error) {
-    size_t pending = asf__pending(c), done = put_both(c, c->write_base, pending, p, n, error);
-    if (*error == 0 || done > 0 || !is_stuck(c))
+    size_t pending = asf__pending(c), done = asf__put_both(c, c->write_base, pending, p, n, error);
+    if (*error == 0 || done > 0 || !asf__is_stuck(c))
         begin_anew(c);
     if (*error == 0)
         asf__count_block(c);
@@ -352,8 +237,8 @@ static size_t append_whole(struct asf_cios *c, const char *p, size_t n, int *err
     *error = pass_block(c);
     if (*error < 0)
         return 0;
-    size_t done = put_to_module(c, p, n, error);
-    if (done > 0 || !is_stuck(c))
+    size_t done = asf__put_to_module(c, p, n, error);
+    if (done > 0 || !asf__is_stuck(c))
         begin_anew(c);
     if (*error == 0)
         asf__count_block(c);
@@ -388,8 +273,8 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     size_t whole = leaves_rest ? n - n % size : n;
     if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
-    size_t done = put_to_module(c, p, whole, error);
-    if (done > 0 || !is_stuck(c))
+    size_t done = asf__put_to_module(c, p, whole, error);
+    if (done > 0 || !asf__is_stuck(c))
         begin_anew(c);
     if (*error == 0)
         asf__count_block(c);
@@ -425,7 +310,7 @@ static size_t append_past_block(struct asf_cios *c, const char *p, size_t n, int
     if (*error == 0 && !asf__is_bulk_output(c))
         return c->flags2 & ASF_PUTS_WHOLE ? append_whole(c, p, n, error) : append_to_empty(c, p, n, error);
     if (*error == 0 && straight) {
-        done = put_to_module(c, p, n - rest, error);
+        done = asf__put_to_module(c, p, n - rest, error);
         asf__put_large(c); /* nothing is pending: computes where the next put ends */
     }
     while (*error == 0 && done < n) {
