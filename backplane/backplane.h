@@ -16,14 +16,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The code of a failure that sets no errno: a callback of the program set none, or glibc sets none in
+/* The code of a failure that sets no errno: a callback of the program set none, or stdio sets none in
  * this case. */
 enum { ASF_NO_ERRNO = 4095 };
 
 /* --- the object (cios.c) ----------------------------------------- */
 
-/* The tables of functions that glibc's own code calls on a FILE (glibc/jumps.h), of byte and wide streams;
- * set by the stdio interface.  NULL: the library has no stdio. */
+/* The tables of functions that the C library's own code calls on a FILE, of byte and wide streams; set by
+ * the stdio interface.  NULL: the library has no stdio. */
 extern const void *asf__vtable, *asf__wide_vtable;
 
 /* asf__cios_new: make a stream that is not in the list yet.  The module's `attach` may choose another module
@@ -42,7 +42,7 @@ void asf__cios_free(struct asf_cios *c);
  * *): unlock the stream if the call had locked it. */
 void asf__cancelled(void *c);
 
-/* --- the list of all streams (list.c) --- */
+/* --- the list of all streams (list.c), and closing a stream (close.c) --- */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
  * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:

@@ -12,14 +12,14 @@
 #include "lib/sys/race_detector.h"
 #include "lib/sys/syscalls.h"
 
-_Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, write_ptr) == 0x28, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, fd) == 0x70, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, lock) == 0x88, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, offset) == 0x90, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "glibc's FILE");
-_Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "glibc's FILE");
+_Static_assert(offsetof(struct asf_cios, read_ptr) == 0x08, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, write_ptr) == 0x28, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, fd) == 0x70, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, lock) == 0x88, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, offset) == 0x90, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, orientation) == 0xc0, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, fast) == 0xd0, "the ABI's FILE");
+_Static_assert(offsetof(struct asf_cios, vtable) == 0xd8, "the ABI's FILE");
 _Static_assert(offsetof(struct asf_view, regions) == offsetof(struct asf_cios, buffer), "the view");
 _Static_assert(offsetof(struct asf_view, last_end) == offsetof(struct asf_cios, last_end), "the view");
 _Static_assert(offsetof(struct asf_view, gate) == offsetof(struct asf_cios, gate), "the view");
@@ -29,7 +29,7 @@ _Static_assert(offsetof(struct asf_view, revoke) == offsetof(struct asf_cios, lk
 _Static_assert(offsetof(struct asf_buffer, refs) == 0, "the view");
 _Static_assert((int)ASF_VIEW_BACKUP == (int)ASF_IN_BACKUP, "the view");
 _Static_assert((int)ASF_VIEW_KEEPS_BYTES == (int)ASF_KEEPS_BYTES, "the view");
-_Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "glibc's _IO_wide_data");
+_Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "the ABI's _IO_wide_data");
 
 const void *asf__vtable, *asf__wide_vtable;
 struct asf_hooks asf__hooks;

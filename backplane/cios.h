@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * cios.h - the client I/O state (CIOS): one struct for every interface.  It
- * begins with glibc's FILE, because compiled programs carry getc_unlocked and
- * putc_unlocked inline and gnulib reads the fields.
+ * begins with the FILE of the system's ABI, because compiled programs carry
+ * getc_unlocked and putc_unlocked inline and gnulib reads the fields.
  *
  * Glossary
  *   current buffer   the memory that calls are served from: read_ptr..read_end
@@ -31,7 +31,7 @@
 #include "lib/sys/lock.h"
 #include "lib/sys/stats.h"
 
-/* Bits of `flags`, as glibc has them and programs read them. */
+/* Bits of `flags`, as the ABI has them and programs read them. */
 enum {
     ASF_MAGIC = (int)0xfbad0000,
     ASF_USER_BUF = 0x1,
@@ -46,19 +46,19 @@ enum {
     ASF_PUTTING = 0x800,
     ASF_APPENDING = 0x1000,
     ASF_FILEBUF = 0x2000,
-    ASF_KEEPS_BYTES = 0x4000, /* a bit that glibc reserves; <asf/inline.h> has it as ASF_VIEW_KEEPS_BYTES */
+    ASF_KEEPS_BYTES = 0x4000, /* a bit that the ABI reserves; <asf/inline.h> has it as ASF_VIEW_KEEPS_BYTES */
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: four of glibc's, and those that glibc does not use. */
+/* Bits of `flags2`: four of the ABI's, and those that it does not use. */
 enum {
     ASF_NOT_CANCELLED = 0x2,  /* no call is a cancellation point */
     ASF_WIDE_USER_BUF = 0x8,  /* the wide buffer is the program's */
     ASF_CLOSE_ON_EXEC = 0x40, /* freopen opens with close-on-exec */
-    ASF_NEEDS_LOCK = 0x80,  /* glibc's functions lock the FILE; glibc sets it only on FILEs of its own list */
-    ASF_OURS = 0x100000,    /* the FILE is a CIOS */
-    ASF_FOLLOWS = 0x200000, /* reading goes on after the end of the file (fopen's "m") */
-    ASF_REOPENED = 0x400000,        /* set by freopen: exit flushes it before older streams */
+    ASF_NEEDS_LOCK = 0x80,    /* the C library's functions lock the FILE; it sets this only in its own list */
+    ASF_OURS = 0x100000,      /* the FILE is a CIOS */
+    ASF_FOLLOWS = 0x200000,   /* reading goes on after the end of the file (fopen's "m") */
+    ASF_REOPENED = 0x400000,  /* set by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000,   /* fstat is not called before a buffer is made */
     ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, unsplit */
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
@@ -129,7 +129,7 @@ struct asf_buffer {
     bool is_static; /* the object and its memory are static, and not freed */
 };
 
-/* glibc's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The byte windows
+/* The ABI's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The byte windows
  * then hold input that is not converted yet, or output that has been converted. */
 struct asf_wide {
     wchar_t *read_ptr, *read_end, *read_base;
@@ -154,7 +154,7 @@ struct asf_ahead {
 };
 
 struct asf_cios {
-    /* glibc's FILE. */
+    /* The ABI's FILE. */
     int flags;
     char *read_ptr, *read_end, *read_base;
     char *write_base, *write_ptr, *write_end;
@@ -169,17 +169,17 @@ struct asf_cios {
     signed char vtable_offset;
     char shortbuf[1];
     struct asf_lock *lock;
-    off64_t offset; /* the file offset of read_end, if glibc would know it; else -1 */
+    off64_t offset; /* the file offset of read_end, if the C library would know it; else -1 */
     void *codecvt;
     void *wide_data;
     void *freeres_list, *freeres_buf;
-    void *prevchain; /* since glibc 2.41: the pointer to this FILE in glibc's list, or its own `chain` */
+    void *prevchain; /* the C library's, since 2.41: the pointer to this FILE in its list, or `chain` */
     int orientation; /* <0 bytes, >0 wide */
     char unused2[12];
-    asf__tag fast; /* ours, in bytes that glibc leaves alone: see lib/sys/restart.h */
+    asf__tag fast; /* ours, in bytes that the ABI does not use: see lib/sys/restart.h */
     const void *vtable;
 
-    /* glibc's FILE ends here.  The members below are this library's.  The comment at the head of each group
+    /* The ABI's FILE ends here.  The members below are this library's.  The comment at the head of each group
      * names the file or layer that writes its members.  Lock: `lk`, unless a line says otherwise. */
 
     struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */

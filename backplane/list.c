@@ -15,8 +15,8 @@ static void lock_list_before_fork(void);
 static void unlock_list_after_fork(void);
 static void reset_list_in_child(void);
 
-/* glibc's pthread_atfork passes the calling object's handle, so that dlclose removes the handlers.  This
- * library is never unloaded, and passes none. */
+/* The C library's pthread_atfork passes the calling object's handle, so that dlclose removes the handlers.
+ * This library is never unloaded, and passes none. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
 void asf__cios_unlink(struct asf_cios *c) {
@@ -104,7 +104,7 @@ static void forget_copies(struct asf_buffer *b) {
 }
 
 /* Resets the locks and copies of threads that do not exist in the child.  The child's own thread holds no
- * lock either, as after glibc's fork. */
+ * lock either: fork resets the locks of FILEs. */
 static void reset_list_in_child(void) {
     for (struct asf_cios *c = all; c; c = c->next) {
         asf__lock_inherit(&c->lk, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pushback.c - bytes pushed back by ungetc.  If the byte is the one just read, read_ptr moves back.  Any
- * other byte goes to a backup buffer, by glibc's convention, which gnulib relies on: the unread part of the
+ * other byte goes to a backup buffer, by FILE's convention, which gnulib relies on: the unread part of the
  * window proper waits in save_base..save_end.
  */
 #define _GNU_SOURCE
@@ -27,8 +27,8 @@ static bool enter_backup(struct asf_cios *c) {
     return true;
 }
 
-/* Returns the one-byte backup inside the stream, for which no memory is allocated.  glibc uses the same
- * byte since 2.41, and does not free it. */
+/* Returns the one-byte backup inside the stream, for which no memory is allocated.  The C library uses the
+ * same byte since 2.41, and does not free it. */
 static char *byte_in_place(struct asf_cios *c) {
     return (char *)&c->flags2 + sizeof c->flags2 - 1;
 }

@@ -223,7 +223,7 @@ static inline size_t own_size(const struct asf_cios *c) {
 /* Whether n bytes go straight to the caller's memory: at least a whole buffer, unless the module has
  * memory of its own or reads by whole buffers (a program's callbacks).  A bulk stream on a file reads
  * fewer than ASF_STRAIGHT bytes through its large buffer.  It does so neither after the end of the file,
- * where glibc's straight read continues and a fill would not, nor from a pipe, where a fill would take
+ * where stdio's straight read continues and a fill would not, nor from a pipe, where a fill would take
  * more than the call asks for. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
     const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE && !asf__has_ended(c);
@@ -274,7 +274,7 @@ static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
 
 size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
     size_t done = 0;
-    /* A read that bypasses the buffer leaves the stream in output mode, as in glibc. */
+    /* A read that bypasses the buffer leaves the stream in output mode, as in the C library. */
     bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_READS_ON) &&
                 goes_straight(c, n);
     *error = past ? asf__flush_output(c) : asf__to_read(c);

@@ -26,7 +26,7 @@ void asf__put_without_regions(struct asf_cios *c);
 /* asf__grant_again: hand out the latest region again, at another length, after asf__take_back. */
 void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
-/* --- the table (table.c) --- */
+/* --- the table (table.c), and waiting for regions (await.c) --- */
 
 /* asf__table_last: move the region of `last` to the table.
  * asf__latest: returns the entry of the region at p if that was allocated last and ends at the stream's

@@ -42,7 +42,8 @@ static bool seek_in_window(struct asf_cios *c, off64_t target) {
 }
 
 /* Seeks to the target's block and reads it: up to the target if `exact` (the windows were empty), else
- * whole.  A negative offset is an address (/proc/PID/mem): then only the descriptor is set, as in glibc. */
+ * whole.  A negative offset is an address (/proc/PID/mem): then only the descriptor is set, as in the C
+ * library. */
 static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     off64_t size = c->buf_end - c->buf_base, start = target & ~(size - 1), into = target - start;
     if (into > size) /* the size is not a power of two */
@@ -69,8 +70,8 @@ static off64_t seek_block(struct asf_cios *c, off64_t target, bool exact) {
     return target;
 }
 
-/* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno.  The sums wrap, as in
- * glibc: a callback may get any offset, and the kernel refuses one before the beginning of a file. */
+/* Makes a relative target absolute, if the offset is known.  Returns 0 or -errno.  The sums wrap, as in the
+ * C library: a callback may get any offset, and the kernel refuses one before the beginning of a file. */
 static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
     const bool onwards = *whence == SEEK_CUR;
     off64_t base = onwards ? c->offset : *whence == SEEK_END && c->ops->length ? c->ops->length(c) : -1;
@@ -84,8 +85,8 @@ static int make_absolute(struct asf_cios *c, off64_t *offset, int *whence) {
 }
 
 /* Drops bytes that ungetc pushed back.  A relative offset counts from before these bytes, unless the
- * stream has neither an orientation nor a buffer.  Returns whether the windows are empty.  As in glibc, a
- * byte stream tests this after the drop, any other stream before it. */
+ * stream has neither an orientation nor a buffer.  Returns whether the windows are empty.  As in the C
+ * library, a byte stream tests this after the drop, any other stream before it. */
 static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
     bool counts = c->orientation < 0 || c->buffer;
     if (whence == SEEK_CUR && c->flags & ASF_IN_BACKUP && counts)
@@ -155,10 +156,10 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence) {
 }
 
 /* Returns the stream's offset less c->offset: bytes of pending output, or the negative number of unread
- * bytes.  Output mode without pending bytes, as after __fpurge, counts as 0, as in glibc, even if the
+ * bytes.  Output mode without pending bytes, as after __fpurge, counts as 0, as in the C library, even if the
  * descriptor is at the end of unread input; but not on a positional stream, which has just begun to write.
- * Bytes that were pushed back before there is a buffer count with ASF_SEEKS_ANEW alone: glibc's fseek makes
- * one. */
+ * Bytes that were pushed back before there is a buffer count with ASF_SEEKS_ANEW alone: the C library's fseek
+ * makes one. */
 static off64_t ahead_of_offset(struct asf_cios *c) {
     off64_t pending = asf__is_putting(c) ? (off64_t)asf__waiting(c) : 0;
     if (pending == 0 && !(asf__is_putting(c) && c->ops->positional))

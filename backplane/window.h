@@ -93,9 +93,9 @@ static inline int asf__arrive(struct asf_cios *c) {
     return asf__unlikely(c->gate & ASF_MOVED) ? c->ops->arrive(c) : 0;
 }
 
-/* Whether attach may call fstat.  glibc calls it when it makes a buffer; where it makes none, a seccomp
- * filter may forbid the call.  With ASF_LOOKS_LATE, attach waits until MUCH input was read, for which the
- * stream may become bulk. */
+/* Whether attach may call fstat.  The C library calls it when it makes a buffer; where it makes none, a
+ * seccomp filter may forbid the call.  With ASF_LOOKS_LATE, attach waits until MUCH input was read, for which
+ * the stream may become bulk. */
 static inline bool asf__may_look_below(const struct asf_cios *c) {
     enum { MUCH = 64 << 10 };
     if (c->flags2 & ASF_LOOKS_LATE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.c - a stream into memory that grows as it is written (open_memstream).  The current buffer is the
- * memory itself, so that no byte is copied twice.  Where POSIX allows a choice, positions are as in glibc: a
- * flush publishes the bytes before the present position, and a seek forgets the bytes after the position
- * from which it starts.
+ * memory itself, so that no byte is copied twice.  Where POSIX allows a choice, positions are as in the C
+ * library: a flush publishes the bytes before the present position, and a seek forgets the bytes after the
+ * position from which it starts.
  *
  * When memory that has regions must grow, the old memory is kept until they are given back.  Each flush, and
  * the last region given back, copies the bytes of the old memory to the new.
@@ -107,7 +107,7 @@ static int memory_drain(struct asf_cios *c, size_t want) {
     return grow_memory(c, needed > wanted ? needed : wanted);
 }
 
-/* Stores the program's pointer and size.  As in glibc, the byte after the text is zero; or, if the
+/* Stores the program's pointer and size.  As in the C library, the byte after the text is zero; or, if the
  * program has moved back by a seek, the byte that it wrote there before. */
 static int memory_flushed(struct asf_cios *c) {
     const struct memory *m = c->data;
@@ -143,7 +143,7 @@ static off64_t memory_seek(struct asf_cios *c, off64_t offset, int whence) {
     return base + offset;
 }
 
-/* If there is no memory for the terminating null, the program gets NULL, as from glibc. */
+/* If there is no memory for the terminating null, the program gets NULL, as from the C library. */
 static int memory_close(struct asf_cios *c) {
     struct memory *m = c->data;
     int rc = grow_memory(c, write_offset(c) + 1);

@@ -43,7 +43,7 @@ static const char *why_of(enum asf_kind kind) {
 
 const struct asf_module *asf__pipe_module = &asf__pipe;
 
-/* As in glibc, recognizes a pseudoterminal by its device number, without calling isatty. */
+/* As in the C library, recognizes a pseudoterminal by its device number, without calling isatty. */
 static bool is_terminal(const struct asf_cios *c, const struct stat64 *st) {
     enum { FIRST_PTY = 136, LAST_PTY = 143 };
     const unsigned number = major(st->st_rdev);
@@ -93,7 +93,7 @@ static size_t buffer_size(size_t size) {
 }
 
 /* Whether the stream writes to standard error's file.  Such a stream is never bulk, so that messages stay
- * between the lines to which they refer.  This is checked at the stream's first use, when glibc calls
+ * between the lines to which they refer.  This is checked at the stream's first use, when the C library calls
  * fstat, too: a seccomp filter may forbid the call later. */
 static bool is_standard_error(const struct asf_cios *c, const struct stat64 *st) {
     const bool is_written = c->kind == ASF_REGULAR && c->access != O_RDONLY;
