@@ -180,32 +180,37 @@ struct asf_cios {
     const void *vtable;
 
     /* The ABI's FILE ends here.  The members below are this library's.  The comment at the head of each group
-     * names the file or layer that writes its members.  Lock: `lk`, unless a line says otherwise. */
+     * names the files or layers that write its members; that at a member, who else does.  cios.c initializes
+     * and resets all.  Lock: `lk`, unless a line says otherwise. */
 
-    struct {                       /* struct asf_view of <asf/inline.h>: regions.h's */
+    struct { /* struct asf_view of <asf/inline.h>, which moves `last`: the backplane's */
         struct asf_buffer *buffer; /* describes buf_base..buf_end, or NULL */
         char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
-        unsigned gate;             /* enum asf_gate: why salloc does not use the window */
-        unsigned mapped;           /* buffer->mapped */
-        struct asf_lock lk;        /* rank: after the list's */
+        /* enum asf_gate: why salloc does not use the window.  ASF_WIDE is the wide interface's, ASF_MOVED
+         * streams/positional.c's, which a seek clears, ASF_WAITING asf_set_bound's. */
+        unsigned gate;
+        unsigned mapped;    /* buffer->mapped */
+        struct asf_lock lk; /* rank: after the list's */
     };
-    struct { /* the file, device or memory: written and read by all layers */
+    struct { /* the file, device or memory: written by the module and by interfaces */
         const struct asf_module *ops;
         void *data;      /* the module's own */
         const char *why; /* why this module was chosen, in words */
-        char *name;      /* the path, kept for the statistics; or NULL */
+        char *name;      /* report.c's: the path, kept for the statistics; or NULL */
         enum asf_kind kind;
-        int access;     /* O_RDONLY, O_WRONLY, O_RDWR */
-        size_t block;   /* the size of the buffer that is made when one is needed */
-        bool exclusive; /* no other process or stream can have moved the descriptor's offset */
-        off64_t place; /* the descriptor's offset, if exclusive and not -1; else where this stream's last call
-                          left it */
-        dev_t device;  /* device and inode, of a stdio stream on a regular file or the null device */
+        int access;   /* O_RDONLY, O_WRONLY, O_RDWR */
+        size_t block; /* the size of the buffer that is made when one is needed */
+        /* No other process or stream can have moved the descriptor's offset: set where an interface opens the
+         * file, cleared for good by asf__share_offset.  Atomic. */
+        bool exclusive;
+        /* The descriptor's offset, if exclusive and not -1; else where this stream's last call left it. */
+        off64_t place;
+        dev_t device; /* device and inode, of a stdio stream on a regular file or the null device */
         ino_t inode;
-        off64_t told;                      /* the last seek callback's result, if negative; else 0 */
-        pid_t child;                       /* popen's */
+        off64_t told; /* cookies.c's: the last seek callback's result, if negative; else 0 */
+        pid_t child;  /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
-        /* The program's advice (asf_advise), and the read-ahead that follows from it. */
+        /* The program's advice (asf_advise), and the read-ahead that follows from it: read_ahead.c's. */
         enum asf_advice advice;
         bool copied; /* ASF_COPIED was advised: no maps */
         struct asf_ahead ahead;
@@ -218,36 +223,40 @@ struct asf_cios {
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
         size_t left_out; /* bytes of the output that belong to abandoned regions */
-        size_t bound;    /* the most bytes of output that may wait for regions; 0: the default */
-        bool waits;      /* when `bound` bytes wait, salloc waits for a region instead of failing */
-        bool full;       /* the latest call found that `bound` bytes wait */
-        unsigned turns;  /* a futex: counts how often waiting calls were woken */
-        int failed;      /* an error that the next call returns: -errno */
-        int stopped; /* why the last fill gave less than wanted, for the next call: -errno; 1: end of file */
+        size_t bound;    /* asf_set_bound's: the most output that may wait for regions; 0: the default */
+        bool waits;      /* asf_set_bound's: when they wait, salloc waits for a region instead of failing */
+        bool full;       /* the latest call found that `bound` bytes wait; salloc clears it first */
+        unsigned turns;  /* a futex: counts how often waiting calls were woken; atomic */
+        int failed;      /* an error that the next call returns: -errno; interfaces set it, too */
+        /* Why the last fill gave less than wanted, for the next call: -errno; 1: end of file.  A change of
+         * the offset clears it. */
+        int stopped;
     };
     struct asf_bulk { /* bulk.c's */
+        /* The module's `attach` sets ASF_BULK_MAYBE; modules, setvbuf and asf_stream set ASF_BULK_NEVER. */
         enum asf_bulk_state state;
         unsigned run;  /* whole blocks moved in a row */
         int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
-        char *seen;       /* input: the end of the bytes that calls have looked at, if beyond read_ptr */
-        char *passed;     /* input: where the stream's own buffer would begin again, after bytes that
-                           * would have bypassed it; or NULL */
-        unsigned process; /* the number of the process that uses the large buffer */
-        bool unlocked;    /* the latest call that filled or put a block did not lock the stream */
+        char *seen;             /* input: the end of the bytes that calls have looked at, if beyond read_ptr;
+                                 * ungetc and scanf set it */
+        char *passed;           /* input: where the stream's own buffer would begin again, after bytes that
+                                 * would have bypassed it; or NULL */
+        unsigned process;       /* the number of the process that uses the large buffer */
+        bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;
     struct {                  /* iterations: interfaces/asi/asi_lines.c's */
         const char *iterated; /* the region that an iterator of lines or records holds, or NULL */
     };
-    struct {                    /* calls */
+    struct {                    /* calls: window.h's; interfaces that lock the stream without it set `use` */
         enum asf_use use, left; /* now, and before the current system call */
     };
-    struct { /* links: list.c's, under the list's lock */
+    struct { /* links: list.c's, under the list's lock; of detached output detached.c's, under `lk` */
         struct asf_cios *next, *prev;
         bool listed;
     };
     struct asf_stats stats; /* written by all layers */
-    struct asf_wide wide;   /* the wide interface's */
+    struct asf_wide wide;   /* stdio's */
 };
 
 #endif
