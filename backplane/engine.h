@@ -51,13 +51,17 @@ static inline bool asf__has_detached(const struct asf_cios *c) {
  * asf__reserve_region: make room for one entry.  returns  false: there is no memory.
  * asf__find_region: returns the kept region at p, of n bytes or ASF_ANY_LENGTH, or NULL.
  * asf__set_region_state: free or abandon a kept region.
- * asf__regions_of: returns the entries, of which first..end-1 are in use. */
+ * asf__regions_of: returns the entries, of which first..end-1 are in use.
+ * asf__take_back: free the latest region's entry, before asf__grant_again.
+ * asf__grant_again: hand out the latest region again, at another length. */
 struct asf_region *asf__first_region(struct asf_buffer *b);
 static const size_t ASF_ANY_LENGTH = SIZE_MAX;
 bool asf__reserve_region(struct asf_buffer *b);
 struct asf_region *asf__find_region(struct asf_buffer *b, const char *p, size_t n);
 void asf__set_region_state(struct asf_buffer *b, struct asf_region *r, enum asf_region_state state);
 struct asf_region *asf__regions_of(struct asf_buffer *b);
+void asf__take_back(struct asf_cios *c, struct asf_region *r);
+void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
 /* --- statistics (report.c) --- */
 

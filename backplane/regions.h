@@ -23,19 +23,16 @@ int asf__sfree_slow(struct asf_cios *c, char *p);
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__put_without_regions(struct asf_cios *c);
 
-/* asf__grant_again: hand out the latest region again, at another length, after asf__take_back. */
-void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
-
 /* --- the table (table.c), and waiting for regions (await.c) --- */
 
 /* asf__table_last: move the region of `last` to the table.
  * asf__latest: returns the entry of the region at p if that was allocated last and ends at the stream's
  * offset; else NULL.
- * asf__take_back: free the latest region's entry, before asf__grant_again.
+ * asf__resize: change that region's length (resize.c); returns as asf_srealloc.
  * asf__insert_region: enter n bytes at p; the table has room. */
 void asf__table_last(struct asf_cios *c);
 struct asf_region *asf__latest(struct asf_cios *c, const char *p);
-void asf__take_back(struct asf_cios *c, struct asf_region *r);
+void *asf__resize(struct asf_cios *c, struct asf_region *r, ssize_t *newlen);
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
 /* asf__await_regions: wait until a region is freed; return at once if c->turns is no longer `turns`, the
  * value that the caller has read: a region was freed since.  lock: none.
