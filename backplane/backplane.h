@@ -122,18 +122,12 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
  * asf__put_now: the same, but output that waits for regions is no error. */
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
-/* asf__waiting: returns the number of output bytes that are not put yet, without those of abandoned
- * regions. */
-size_t asf__waiting(const struct asf_cios *c);
-/* asf__detach_output: detach the output that has regions from the stream (detached.c), which then may seek.
- * returns  0; -EBUSY: the module cannot put the output at another offset.
+/* asf__put_or_detach: put the pending output, or detach it from the stream if it has regions (detached.c), so
+ * that the stream may seek.  returns  0; -EBUSY: the module cannot put the output at another offset.
  * asf__flush_detached: put detached output up to regions that are kept; returns as asf__flush_output.
- * asf__end_of_detached: returns the largest end offset of detached output and the module's regions of output
- * (end_apart); 0: there is neither.
  * asf__forget_window: empty a read window that may show bytes of the file that a put has changed. */
-int asf__detach_output(struct asf_cios *c);
+int asf__put_or_detach(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
-off64_t asf__end_of_detached(const struct asf_cios *c);
 void asf__forget_window(struct asf_cios *c);
 
 /* --- bytes pushed back by ungetc (pushback.c) --- */
@@ -173,9 +167,12 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 /* asf__tell: returns the stream's offset: on input, the offset of read_end less the window's unread bytes.
  * While the window is the backup, only the pushed-back bytes are subtracted, and the buffered input after
  * them is not.
- * asf__tell_from: the same, and stores the offset before the subtraction, or -errno, in *below. */
+ * asf__tell_from: the same, and stores the offset before the subtraction, or -errno, in *below.
+ * asf__absolute_offset: returns the sum of `offset` and what `whence` stands for, or -errno.  SEEK_END
+ * includes pending and detached output. */
 off64_t asf__tell(struct asf_cios *c);
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
+off64_t asf__absolute_offset(struct asf_cios *c, off64_t offset, int whence);
 /* asf__sync: put the pending output, and set the descriptor's offset back over unread input (fflush).
  * asf__sync_behind: set it back by `pushed` bytes more. */
 int asf__sync_behind(struct asf_cios *c, size_t pushed);

@@ -34,7 +34,7 @@ static const struct asf_module detached = {
     .put = put_where_it_belongs,
 };
 
-int asf__detach_output(struct asf_cios *c) {
+static int detach_output(struct asf_cios *c) {
     if (!c->ops->put_at || c->flags & ASF_APPENDING || c->buffer == &c->single)
         return -EBUSY;
     off64_t at = asf__go_to_output(c);
@@ -62,6 +62,12 @@ int asf__detach_output(struct asf_cios *c) {
     c->detached = d;
     asf__wake_waiting(c);
     return 0;
+}
+
+int asf__put_or_detach(struct asf_cios *c) {
+    bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* nothing is pending, or asf__seek puts it */
+    int rc = none ? 0 : asf__flush_output(c);
+    return rc == -EBUSY ? detach_output(c) : rc;
 }
 
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d) {

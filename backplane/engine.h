@@ -34,6 +34,12 @@ int asf__go_to_output(struct asf_cios *c);
  * asf__flush_queue: the same of all queued output. */
 int asf__put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to);
 int asf__flush_queue(struct asf_cios *c);
+/* asf__waiting: returns the number of output bytes that are not put yet, without those of abandoned
+ * regions. */
+size_t asf__waiting(const struct asf_cios *c);
+/* asf__end_of_detached: returns the largest end offset of detached output and the module's regions of output
+ * (end_apart); 0: there is neither. */
+off64_t asf__end_of_detached(const struct asf_cios *c);
 /* asf__settle_detached: put one detached output, d, up to regions that are kept; d is freed when all of it
  * has been put.  returns  as asf__flush_output. */
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);

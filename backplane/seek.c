@@ -203,3 +203,20 @@ off64_t asf__tell(struct asf_cios *c) {
     off64_t below;
     return asf__tell_from(c, &below);
 }
+
+off64_t asf__absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
+    off64_t base = 0;
+    if (whence == SEEK_CUR)
+        base = asf__tell(c);
+    else if (whence == SEEK_END) {
+        off64_t here = asf__tell(c), end = asf__end_of_detached(c);
+        base = c->ops->length(c);
+        if (asf__is_putting(c) && base >= 0 && asf__waiting(c) > 0)
+            base = here > base ? here : base;
+        base = end > base ? end : base;
+    } else if (whence != SEEK_SET)
+        return -EINVAL;
+    if (base < 0)
+        return base;
+    return __builtin_add_overflow(base, offset, &offset) || offset < 0 ? -EINVAL : offset;
+}

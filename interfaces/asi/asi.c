@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #define ASF_NO_INLINE /* this file defines the functions that <asf/inline.h> would define inline */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "backplane/backplane.h"
 #include "backplane/regions.h"
@@ -169,32 +168,6 @@ static bool is_in_window(struct asf_cios *c, off64_t at, size_t n) {
            n <= (uint64_t)(c->offset - at);
 }
 
-/* Returns the offset from the beginning of the file, or -errno.  SEEK_END includes pending and detached
- * output. */
-static off64_t absolute_offset(struct asf_cios *c, off64_t offset, int whence) {
-    off64_t base = 0;
-    if (whence == SEEK_CUR)
-        base = asf__tell(c);
-    else if (whence == SEEK_END) {
-        off64_t here = asf__tell(c), end = asf__end_of_detached(c);
-        base = c->ops->length(c);
-        if (asf__is_putting(c) && base >= 0 && asf__waiting(c) > 0)
-            base = here > base ? here : base;
-        base = end > base ? end : base;
-    } else if (whence != SEEK_SET)
-        return -EINVAL;
-    if (base < 0)
-        return base;
-    return __builtin_add_overflow(base, offset, &offset) || offset < 0 ? -EINVAL : offset;
-}
-
-/* Puts pending output, or detaches it if regions in it are in use. */
-static int put_or_detach_output(struct asf_cios *c) {
-    bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* nothing is pending, or asf__seek puts it */
-    int rc = none ? 0 : asf__flush_output(c);
-    return rc == -EBUSY ? asf__detach_output(c) : rc;
-}
-
 /* Whether a positional write allocates its region outside the current buffer.  It does not if output is
  * put at the end of the file, or as soon as its region is given back, or from the program's buffer. */
 static bool writes_apart(const struct asf_cios *c) {
@@ -204,11 +177,11 @@ static bool writes_apart(const struct asf_cios *c) {
 
 static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int whence) {
     const bool apart = writes_apart(c) && *length > 0;
-    off64_t at = apart            ? absolute_offset(c, offset, whence)
+    off64_t at = apart            ? asf__absolute_offset(c, offset, whence)
                  : c->ops->put_at ? 0
                  : c->ops->seek   ? c->ops->seek(c, 0, SEEK_CUR)
                                   : -ESPIPE;
-    int rc = at < 0 ? (int)at : put_or_detach_output(c);
+    int rc = at < 0 ? (int)at : asf__put_or_detach(c);
     if (rc < 0)
         return asf__no_region(length, rc);
     if (apart)
@@ -222,7 +195,7 @@ static void *write_at(struct asf_cios *c, ssize_t *length, off64_t offset, int w
  * asf__read_at, with *offset now from the beginning of the file. */
 static bool salloc_from_window_at(struct asf_cios *c, ssize_t *length, off64_t *offset, int whence,
                                   void **region) {
-    *offset = absolute_offset(c, *offset, whence);
+    *offset = asf__absolute_offset(c, *offset, whence);
     if (*offset < 0) {
         *region = asf__no_region(length, *offset);
         return false;
@@ -317,9 +290,9 @@ void *asf_u_Salloc(struct asf_cios *c, enum asf_mode mode, ssize_t *length) {
 
 /* Ends output before a read at another offset: makes *offset absolute, and puts or detaches the output. */
 static int leave_output(struct asf_cios *c, off64_t *offset, int *whence) {
-    *offset = absolute_offset(c, *offset, *whence);
+    *offset = asf__absolute_offset(c, *offset, *whence);
     *whence = SEEK_SET;
-    int rc = *offset < 0 ? (int)*offset : put_or_detach_output(c);
+    int rc = *offset < 0 ? (int)*offset : asf__put_or_detach(c);
     return rc == 0 && c->gate & ASF_MOVED ? asf__end_output(c) : rc;
 }
 
