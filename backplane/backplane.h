@@ -61,13 +61,8 @@ void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
 /* --- buffers (buffers.c) ----------------------------------------------------- */
 
 /* asf__buffer_new: make a buffer on the heap, with its bytes aligned to 64, or reuse a freed large buffer.
- * returns  NULL: no memory.
- * asf__memory: returns the first byte of a buffer's memory. */
+ * returns  NULL: no memory. */
 struct asf_buffer *asf__buffer_new(size_t size);
-static inline char *asf__memory(struct asf_buffer *b) {
-    uintptr_t end = (uintptr_t)(b + 1);
-    return (char *)(b + 1) + (-end & 63);
-}
 /* asf__use_buffer: make b the current buffer, with empty windows; pushed-back bytes stay.  The previous
  * buffer is freed once it has no regions. */
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);

@@ -38,6 +38,12 @@ static void free_buffer(struct asf_buffer *b) {
     free(b);
 }
 
+/* Returns the first byte of a buffer's memory. */
+static char *memory_of(struct asf_buffer *b) {
+    uintptr_t end = (uintptr_t)(b + 1);
+    return (char *)(b + 1) + (-end & (ALIGNMENT - 1));
+}
+
 struct asf_buffer *asf__buffer_new(size_t size) {
     size_t whole;
     if (__builtin_add_overflow(sizeof(struct asf_buffer) + ALIGNMENT, size, &whole))
@@ -46,7 +52,7 @@ struct asf_buffer *asf__buffer_new(size_t size) {
     whole = b ? b->whole : whole - sizeof *b - ALIGNMENT;
     if (!b && !(b = malloc(whole + sizeof *b + ALIGNMENT)))
         return NULL;
-    *b = (struct asf_buffer){.base = asf__memory(b), .size = size, .whole = whole};
+    *b = (struct asf_buffer){.base = memory_of(b), .size = size, .whole = whole};
     return b;
 }
 

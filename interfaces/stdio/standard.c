@@ -205,15 +205,12 @@ __attribute__((constructor)) static void start_stdio(void) {
 /* Gives stdout a static buffer if libc's is static, too.  A buffer from malloc would add a page to the heap;
  * musl's malloc may then map and unmap a page for each line that a program reads. */
 static void use_own_buffer(struct asf_cios *c) {
-    static union {
-        struct asf_buffer b;
-        char memory[sizeof(struct asf_buffer) + 128 + BUFSIZ];
-    } own;
-    if (c->buffer || c->flags & ASF_UNBUFFERED || c->block != BUFSIZ || own.b.refs > 0)
+    static char memory[BUFSIZ] __attribute__((aligned(64)));
+    static struct asf_buffer own;
+    if (c->buffer || c->flags & ASF_UNBUFFERED || c->block != BUFSIZ || own.refs > 0)
         return;
-    own.b =
-        (struct asf_buffer){.base = asf__memory(&own.b), .size = BUFSIZ, .whole = BUFSIZ, .is_static = true};
-    asf__use_buffer(c, &own.b);
+    own = (struct asf_buffer){.base = memory, .size = BUFSIZ, .whole = BUFSIZ, .is_static = true};
+    asf__use_buffer(c, &own);
 }
 
 /* The start may set ASF_NOT_LOOKED_AT: then stderr, which is unbuffered, is not examined. */
