@@ -56,11 +56,6 @@ static inline __attribute__((always_inline)) size_t asf__pending(const struct as
     return (size_t)(c->write_ptr - c->write_base);
 }
 
-/* Whether the window may be used without the lock, because the process has one thread. */
-static inline bool asf__alone(void) {
-    return asf__likely(__libc_single_threaded && !asf__counting);
-}
-
 static inline void asf__set_read(struct asf_cios *c, char *base, char *p, char *end) {
     c->read_base = base;
     c->read_ptr = p;

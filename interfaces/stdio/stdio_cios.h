@@ -36,6 +36,11 @@
         return r;                                                                                            \
     }
 
+/* Whether the window may be used without the lock, because the process has one thread. */
+static inline bool asf__alone(void) {
+    return asf__likely(__libc_single_threaded && !asf__counting);
+}
+
 static inline struct asf_cios *asf__cios(FILE *f) {
     return (struct asf_cios *)(void *)f;
 }
