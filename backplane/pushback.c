@@ -52,10 +52,8 @@ static bool widen_backup(struct asf_cios *c) {
 
 int asf__push_back(struct asf_cios *c, int byte) {
     bool in_backup = c->flags & ASF_IN_BACKUP;
-    if (!in_backup && asf__is_last(c, byte)) {
-        asf__back_up(c);
+    if (!in_backup && asf__back_up(c, byte))
         return (unsigned char)byte;
-    }
     if (!in_backup ? !enter_backup(c) : c->read_ptr == c->read_base && !widen_backup(c))
         return -ENOMEM;
     *--c->read_ptr = (char)byte;

@@ -117,7 +117,7 @@ int fgetc_unlocked(FILE *) ALIAS(getc_unlocked);
 int fputc_unlocked(int, FILE *) ALIAS(putc_unlocked);
 
 /* Pushes back the byte that was just read by moving read_ptr.  Returns false if the byte differs, or if a
- * bulk stream's own buffer may begin at read_ptr (asf__is_last). */
+ * bulk stream's own buffer may begin at read_ptr (asf__back_up). */
 static inline bool step_back(struct asf_cios *c, int ch) {
     if (c->orientation >= 0 || ch == EOF || c->flags & ASF_EOF || !asf__ours(c) ||
         c->read_ptr <= c->read_base || (unsigned char)c->read_ptr[-1] != (unsigned char)ch)
@@ -157,10 +157,8 @@ int asf__unget(struct asf_cios *c, int ch) {
 static int unget_byte(struct asf_cios *c, int ch) {
     if (ASF_LIBC(ungetc_orients))
         asf__orient_to_bytes(c);
-    if (c->orientation <= 0 && asf__ours(c) && asf__is_last(c, ch)) {
-        asf__back_up(c);
+    if (c->orientation <= 0 && asf__ours(c) && asf__back_up(c, ch))
         return (unsigned char)ch;
-    }
     if (c->orientation > 0)
         return EOF;
     return asf__ours(c) ? asf__unget(c, ch) : asf__other_unget(c, ch);
