@@ -167,12 +167,9 @@ off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__tell(struct asf_cios *c);
 off64_t asf__tell_from(struct asf_cios *c, off64_t *below);
 off64_t asf__absolute_offset(struct asf_cios *c, off64_t offset, int whence);
-/* asf__sync: put the pending output, and set the descriptor's offset back over unread input (fflush).
- * asf__sync_behind: set it back by `pushed` bytes more. */
-int asf__sync_behind(struct asf_cios *c, size_t pushed);
-static inline int asf__sync(struct asf_cios *c) {
-    return asf__sync_behind(c, 0);
-}
+/* asf__sync: put the pending output, and set the descriptor's offset back over unread input, and by `pushed`
+ * bytes more (fflush). */
+int asf__sync(struct asf_cios *c, size_t pushed);
 /* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf; set_buffer.c). */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 

@@ -6,7 +6,7 @@
 #include "backplane/bulk.h"
 
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
-    int rc = asf__sync(c);
+    int rc = asf__sync(c, 0);
     if (rc < 0 || c->ops->fill || c->ops->drain) /* the buffer is the module's own memory */
         return rc;
     asf__drop_large(c);

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-int asf__sync_behind(struct asf_cios *c, size_t pushed) {
+int asf__sync(struct asf_cios *c, size_t pushed) {
     int rc = asf__arrive(c);
     if (rc < 0)
         return rc;

@@ -132,7 +132,7 @@ static int will_need(struct asf_cios *c) {
  * maps one again. */
 static int dont_need(struct asf_cios *c) {
     if (c->mapped && !(c->flags & ASF_IN_BACKUP)) {
-        int rc = asf__sync(c);
+        int rc = asf__sync(c, 0);
         if (rc < 0)
             return rc;
         asf__leave_window(c);

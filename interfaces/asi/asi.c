@@ -261,7 +261,7 @@ static off64_t tell(struct asf_cios *c) {
 int asf_u_sflush(struct asf_cios *c) {
     int rc = asf__to_bytes(c);
     if (rc < 0 || !asf__is_putting(c))
-        return rc < 0 ? rc : asf__sync(c);
+        return rc < 0 ? rc : asf__sync(c, 0);
     rc = asf__arrive(c);
     if (rc == 0)
         rc = asf__flush_output(c);

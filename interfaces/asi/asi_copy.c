@@ -57,7 +57,7 @@ static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *
 /* Drops a mapped window, whose bytes can be read from the file again.  Returns whether the window is
  * empty. */
 static bool drop_mapped_window(struct asf_cios *in) {
-    if (in->mapped && asf__sync(in) == 0)
+    if (in->mapped && asf__sync(in, 0) == 0)
         asf__leave_window(in);
     return asf__avail(in) == 0;
 }

@@ -70,7 +70,7 @@ void asf__joined_release(struct asf_cios *c) {
             return;
     if (c->use == ASF_OUTSIDE && c->kind != ASF_UNKNOWN) {
         c->use = ASF_LOCKED;
-        int rc = asf__sync(c);
+        int rc = asf__sync(c, 0);
         c->use = ASF_OUTSIDE;
         if (rc < 0 && rc != -EBUSY)
             c->failed = rc;

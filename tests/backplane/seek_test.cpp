@@ -59,7 +59,7 @@ TEST_F(Seek, OutputIsPutFirst) {
 TEST_F(Seek, SyncGivesBackWhatWasNotRead) {
     open(O_RDONLY, numbers(3 * BLOCK));
     take(10);
-    EXPECT_EQ(asf__sync(c), 0);
+    EXPECT_EQ(asf__sync(c, 0), 0);
     EXPECT_EQ(b.at, 10U);
     EXPECT_EQ(take(10), numbers(20).substr(10));
 }
