@@ -131,7 +131,6 @@ void asf__forget_window(struct asf_cios *c);
  * asf__back_up: move read_ptr back over the byte before it, if that is `byte`, in the stream's own buffer or
  * the backup.  A bulk stream's own buffer can begin at read_ptr only after a byte noted by asf__look_at, or
  * after blocks that bypass that buffer.  returns  whether it was.
- * asf__own_begin: returns where in the large buffer of a bulk stream its own buffer would begin (bulk.c).
  * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM.
  * asf__push_back_one: the same without allocating memory: the stream itself has room for one byte.
  * asf__free_backup: drop all pushed-back bytes. */
@@ -139,18 +138,7 @@ static inline void asf__look_at(struct asf_cios *c) {
     if (c->read_ptr > c->bulk.seen)
         c->bulk.seen = c->read_ptr;
 }
-char *asf__own_begin(const struct asf_cios *c);
-static inline bool asf__back_up(struct asf_cios *c, int byte) {
-    const char *begin = c->read_base;
-    bool bulk = asf__unlikely(c->bulk.own) && !(c->flags & ASF_IN_BACKUP);
-    if (bulk && (c->bulk.seen > c->read_ptr || c->bulk.passed == c->read_ptr))
-        begin = asf__own_begin(c);
-    if (c->read_ptr <= begin || (unsigned char)c->read_ptr[-1] != (unsigned char)byte)
-        return false;
-    asf__look_at(c);
-    c->read_ptr--;
-    return true;
-}
+bool asf__back_up(struct asf_cios *c, int byte);
 int asf__push_back(struct asf_cios *c, int byte);
 int asf__push_back_one(struct asf_cios *c, int byte);
 void asf__free_backup(struct asf_cios *c);

@@ -52,6 +52,8 @@ void asf__drop_large(struct asf_cios *c);
 /* asf__choose_buffer: when the window of a stream that reads is empty, give a bulk stream the large buffer,
  * any other stream its own. */
 void asf__choose_buffer(struct asf_cios *c);
+/* asf__own_begin: returns where in the large buffer the stream's own buffer would begin. */
+char *asf__own_begin(const struct asf_cios *c);
 
 /* Output.
  * asf__begin_own_buffer: the stream's own buffer would begin at p, and be filled up to write_ptr.

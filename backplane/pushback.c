@@ -5,11 +5,23 @@
  * window proper waits in save_base..save_end.
  */
 #define _GNU_SOURCE
-#include "backplane/backplane.h"
+#include "backplane/bulk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool asf__back_up(struct asf_cios *c, int byte) {
+    const char *begin = c->read_base;
+    bool bulk = asf__unlikely(c->bulk.own) && !(c->flags & ASF_IN_BACKUP);
+    if (bulk && (c->bulk.seen > c->read_ptr || c->bulk.passed == c->read_ptr))
+        begin = asf__own_begin(c);
+    if (c->read_ptr <= begin || (unsigned char)c->read_ptr[-1] != (unsigned char)byte)
+        return false;
+    asf__look_at(c);
+    c->read_ptr--;
+    return true;
+}
 
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
