@@ -187,7 +187,7 @@ struct asf_cios {
         struct asf_buffer *buffer; /* describes buf_base..buf_end, or NULL */
         char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
         /* enum asf_gate: why salloc does not use the window.  ASF_WIDE is the wide interface's, ASF_MOVED
-         * streams/positional.c's, which a seek clears, ASF_WAITING asf_set_bound's. */
+         * streams/positional.c's, which a seek clears, ASF_WAITING await.c's. */
         unsigned gate;
         unsigned mapped;    /* buffer->mapped */
         struct asf_lock lk; /* rank: after the list's */
@@ -223,8 +223,8 @@ struct asf_cios {
         struct asf_buffer
             single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
         size_t left_out; /* bytes of the output that belong to abandoned regions */
-        size_t bound;    /* asf_set_bound's: the most output that may wait for regions; 0: the default */
-        bool waits;      /* asf_set_bound's: when they wait, salloc waits for a region instead of failing */
+        size_t bound;    /* the most bytes of output that may wait for regions; 0: the default */
+        bool waits;      /* when `bound` bytes wait, salloc waits for a region instead of failing */
         bool full;       /* the latest call found that `bound` bytes wait; salloc clears it first */
         unsigned turns;  /* a futex: counts how often waiting calls were woken; atomic */
         int failed;      /* an error that the next call returns: -errno; interfaces set it, too */

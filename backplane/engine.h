@@ -69,6 +69,9 @@ struct asf_region *asf__regions_of(struct asf_buffer *b);
 void asf__take_back(struct asf_cios *c, struct asf_region *r);
 void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n);
 
+/* asf__wake_waiting: wake the threads in asf__await_regions (await.c). */
+void asf__wake_waiting(struct asf_cios *c);
+
 /* --- statistics (report.c) --- */
 
 /* asf__tell_bulk: report that the stream has become bulk, if the user asks for verbose output.

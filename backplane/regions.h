@@ -36,9 +36,9 @@ void *asf__resize(struct asf_cios *c, struct asf_region *r, ssize_t *newlen);
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
 /* asf__await_regions: wait until a region is freed; return at once if c->turns is no longer `turns`, the
  * value that the caller has read: a region was freed since.  lock: none.
- * asf__wake_waiting: wake the threads in asf__await_regions. */
+ * asf__set_bound: set c->bound and c->waits, and wake the threads in asf__await_regions. */
 void asf__await_regions(struct asf_cios *c, unsigned turns);
-void asf__wake_waiting(struct asf_cios *c);
+void asf__set_bound(struct asf_cios *c, size_t bytes, bool waits);
 
 /* asf__hand_out_apart: make the first n bytes of buffer b a region; b is freed when the region is. */
 void asf__hand_out_apart(struct asf_cios *c, struct asf_buffer *b, size_t n);

@@ -366,12 +366,7 @@ void asf_v1_leave(struct asf_cios *c) {
 
 void asf_set_bound(struct asf_cios *c, size_t bytes, int wait) {
     asf__lock(&c->lk);
-    asf__table_last(c);
-    asf__wake_waiting(c);
-    c->bound = bytes;
-    c->waits = wait != 0;
-    const unsigned gate = c->gate & ~(unsigned)ASF_WAITING;
-    __atomic_store_n(&c->gate, gate | (wait ? ASF_WAITING : 0), __ATOMIC_RELEASE);
+    asf__set_bound(c, bytes, wait != 0);
     asf__unlock(&c->lk);
 }
 
