@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/streams/private_headers.h"
+#include "tests/backplane/engine_test.h"
 
 namespace {
 

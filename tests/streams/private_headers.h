@@ -7,7 +7,6 @@
 
 #define _Static_assert static_assert
 extern "C" {
-#include "backplane/backplane.h"
 #include "lib/sys/options.h"
 #include "lib/sys/syscalls.h"
 }
