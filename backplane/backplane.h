@@ -227,10 +227,10 @@ static inline void asf__join(struct asf_cios *c) {
 /* --- a stream's line in the statistics (report.c) --- */
 
 /* asf__set_name: copy the path, if the statistics are on.
- * asf__module_name: returns the module's name for users: "null" for the null device.
+ * asf__tell_user: report the stream's module and `what`, if the user asks for verbose output.
  * asf__report: print the stream's line, unless it printed the same before. */
 void asf__set_name(struct asf_cios *c, const char *name);
-const char *asf__module_name(const struct asf_cios *c);
+void asf__tell_user(const struct asf_cios *c, const char *what);
 void asf__report(struct asf_cios *c);
 
 #pragma GCC visibility pop

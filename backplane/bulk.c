@@ -178,7 +178,7 @@ static void begin_bulk(struct asf_cios *c) {
     c->bulk.state = ASF_BULK;
     if (!c->stats.bulk) {
         c->stats.bulk = c->stats.in + c->stats.out;
-        asf__tell_bulk(c);
+        asf__tell_user(c, "bulk from here on");
     }
 }
 

@@ -74,9 +74,7 @@ void asf__wake_waiting(struct asf_cios *c);
 
 /* --- statistics (report.c) --- */
 
-/* asf__tell_bulk: report that the stream has become bulk, if the user asks for verbose output.
- * asf__forget_counts: clear the counts in the child of a fork, since they are the parent's. */
-void asf__tell_bulk(const struct asf_cios *c);
+/* asf__forget_counts: clear the counts in the child of a fork, since they are the parent's. */
 void asf__forget_counts(struct asf_cios *c);
 
 #pragma GCC visibility pop

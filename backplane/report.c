@@ -20,13 +20,14 @@ void asf__set_name(struct asf_cios *c, const char *name) {
     }
 }
 
-const char *asf__module_name(const struct asf_cios *c) {
+/* Returns the module's name for users: "null" for the null device. */
+static const char *module_name(const struct asf_cios *c) {
     return c->kind == ASF_NULL_DEVICE ? "null" : c->ops->name;
 }
 
-void asf__tell_bulk(const struct asf_cios *c) {
+void asf__tell_user(const struct asf_cios *c, const char *what) {
     if (asf__options()->verbose)
-        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), "bulk from here on");
+        asf__stats_verbose(c->name ? c->name : "stream", module_name(c), what);
 }
 
 /* Finds the path of a descriptor.  Returns false if the kernel's name for it is not a path
@@ -71,5 +72,5 @@ ASF_RACY void asf__report(struct asf_cios *c) {
         *end = '\0';
     }
     asf__stats_line(&(struct asf_stats_line){
-        .stream = c->name ? c->name : fd, .module = asf__module_name(c), .why = c->why, .stats = &s});
+        .stream = c->name ? c->name : fd, .module = module_name(c), .why = c->why, .stats = &s});
 }

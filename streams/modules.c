@@ -72,8 +72,7 @@ static void use_descriptor(struct asf_cios *c, const struct stat64 *st) {
 static void look_for_format(struct asf_cios *c) {
     if (asf__unlikely(asf__options()->decompress))
         asf__look_for_format(c);
-    if (asf__options()->verbose)
-        asf__stats_verbose(c->name ? c->name : "stream", asf__module_name(c), c->why);
+    asf__tell_user(c, c->why);
 }
 
 static bool stat_descriptor(struct asf_cios *c, struct stat64 *st) {
