@@ -24,7 +24,7 @@ static inline int asf__trim(struct asf_cios *c) {
  * returns  NULL: regions still point into the previous one. */
 struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
 
-/* --- output (put.c, queue.c, detached.c) --- */
+/* --- output (put.c, queue.c, write.c, detached.c) --- */
 
 /* asf__go_to_output: set the descriptor's offset to where the pending output begins.  returns  0 or -errno.
  */
