@@ -169,7 +169,7 @@ static void print_zsh_command(const struct command *c) {
     printf("        '%s') _arguments -S", c->name);
     for (const struct command_option *o = c->options; o->value; o++)
         print_zsh_option(o);
-    printf(" '--help[print this]'");
+    printf(" '--help[print this help]'");
     if (c->operands == COMMAND_NAMES) {
         fputs(" '1:command:(", stdout);
         print_names(strcmp(c->name, "help") == 0 ? "" : c->name);
@@ -213,7 +213,7 @@ static void print_fish_options(const struct command *c, const char *when) {
         print_quoted(o->text);
         putchar('\n');
     }
-    printf("complete -c asf -n '%s' -l help -d 'print this'\n", when);
+    printf("complete -c asf -n '%s' -l help -d 'print this help'\n", when);
 }
 
 static void print_fish_command(const struct command *c) {
