@@ -19,7 +19,7 @@ static int run_record(int argc, char **argv) {
     const char *path = asf__text("%s/asf-record", asf__own_directory());
     execv(path, argv);
     if (errno == ENOENT)
-        asf__fail("record: %s is not there; install %s", path,
+        asf__fail("record: %s: not found; install %s", path,
                   asf__package("asf-record", "asf's library of records (libasf_record)"));
     asf__fail("record: %s: exec: %s; install it anew", path, strerror(errno));
 }
@@ -39,9 +39,9 @@ static int help(int argc, char **argv) {
         return asf__help_of(argc == 2 ? "help" : NULL);
     const char *name = argc == 2 ? argv[1] : argc == 3 ? asf__text("%s %s", argv[1], argv[2]) : NULL;
     if (argc > 3)
-        asf__fail("help takes the name of a command, but '%s' is given too", argv[3]);
+        asf__fail("help takes one command, but '%s' is given too", argv[3]);
     if (name && !asf__command(name))
-        asf__fail("help: unknown command '%s'%s; 'asf --help' lists those there are", name,
+        asf__fail("help: unknown command '%s'%s; 'asf --help' lists the commands", name,
                   asf__suggestion("", name));
     return asf__help_of(name);
 }
@@ -67,10 +67,10 @@ int main(int argc, char **argv) {
                     {"-V", version}};
     asf__drop_unusable_options();
     if (argc < 2)
-        asf__fail("no command given; 'asf --help' lists them");
+        asf__fail("no command given; 'asf --help' lists the commands");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    asf__fail("unknown command '%s'%s; 'asf --help' lists those there are", argv[1],
+    asf__fail("unknown command '%s'%s; 'asf --help' lists the commands", argv[1],
               asf__suggestion("", argv[1]));
 }

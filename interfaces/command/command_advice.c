@@ -76,8 +76,8 @@ static const char *advise_unix_io(const struct report *r, const struct stream_re
                                many)
                    : asf__text("%s: --unix would serve them", many);
     if (size > WINDOW_READ)
-        return asf__text("%s: its buffers are its own, and asf cannot help", many);
-    return asf__text("%s, which the program makes by itself: asf leaves them to the kernel", many);
+        return asf__text("%s: the program has its own buffers, and asf cannot help", many);
+    return asf__text("%s: the program makes these system calls itself, and asf does not serve them", many);
 }
 
 /* The stream with the most system calls. */
@@ -100,29 +100,29 @@ static const char *advise_served(const struct report *r) {
         libc += s->libc >= 0 ? s->libc : 0;
     }
     if (libc > made + made / 8)
-        return asf__text("%s of libc's %s system calls are spared%s", asf__digits(libc - made).text,
+        return asf__text("asf saves %s of libc's %s system calls%s", asf__digits(libc - made).text,
                          asf__digits(libc).text,
-                         libc < MIN_CALLS ? ": too few for the gain to be seen"
+                         libc < MIN_CALLS ? ": too few for a measurable gain"
                          : r->compared    ? ""
-                                          : "; 'asf compare' measures what that gains");
+                                          : "; 'asf compare' measures the gain");
     if (is_unix_io(most))
         return advise_unix_io(r, most);
     if (most->syscalls >= MIN_CALLS && bytes_of(most) / most->syscalls < WINDOW_READ / 4)
-        return asf__text("%s system calls of %s on %s: the program asks for each of them by flushing, "
-                         "seeking or having no buffer",
+        return asf__text("%s system calls of %s on %s: each comes from a flush, a seek or an "
+                         "unbuffered call of the program",
                          asf__digits((int64_t)most->syscalls).text, size_of(bytes_of(most) / most->syscalls),
                          most->name);
     if (r->exact && bytes >= MIN_BYTES)
-        return "it makes the system calls of libc, as --exact asks; without --exact there are fewer";
+        return "with --exact it makes the same system calls as libc; without --exact it makes fewer";
     if (bytes < MIN_BYTES)
-        return asf__text("it moves %s: too little for asf to gain", size_of(bytes));
+        return asf__text("it transfers only %s: too little for a gain", size_of(bytes));
     if (bytes_of(most) / most->syscalls > WINDOW_READ)
         return asf__text(
-            "its stdio moves %s a system call: its buffers are its own, and asf spares none of them",
+            "its stdio transfers %s per system call: its buffers are large, and asf saves no calls",
             size_of(bytes_of(most) / most->syscalls));
-    return asf__text("%s system calls of %s on %s, as by libc%s", asf__digits((int64_t)most->syscalls).text,
-                     size_of(bytes_of(most) / most->syscalls), most->name,
-                     r->compared ? "" : "; 'asf compare' measures what the rest gains");
+    return asf__text("%s system calls of %s on %s, as many as libc%s",
+                     asf__digits((int64_t)most->syscalls).text, size_of(bytes_of(most) / most->syscalls),
+                     most->name, r->compared ? "" : "; 'asf compare' measures any other gain");
 }
 
 const char *asf__advice(const struct report *r) {
@@ -134,7 +134,7 @@ const char *asf__advice(const struct report *r) {
         const struct stream_report *s = &r->streams[i];
         const char *format = decodes_by_itself(s->program) ? NULL : compression_format(s);
         if (format)
-            return asf__text("input is %s (%s): --decompress", format, s->name);
+            return asf__text("input is %s (%s): use --decompress", format, s->name);
     }
     return advise_served(r);
 }

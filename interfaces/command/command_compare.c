@@ -65,7 +65,7 @@ struct comparison {
 
 static void fail_on_file(const char *what, int error) {
     asf__fail("compare: %s: %s; %s", what, strerror(error),
-              error == EFBIG ? "raise 'ulimit -f'" : "set TMPDIR to a directory with room");
+              error == EFBIG ? "raise 'ulimit -f'" : "set TMPDIR to a directory with free space");
 }
 
 /* A pipe can be read only once: copy standard input to a file, and replace standard input by the file. */
@@ -82,7 +82,7 @@ static void copy_input_to_file(void) {
         fwrite(buffer, 1, n, to);
     }
     if (!to || ferror(stdin) || fflush(to) != 0 || ferror(to))
-        fail_on_file("standard input cannot be kept", errno);
+        fail_on_file("standard input: copy", errno);
     dup2(kept, STDIN_FILENO);
     fclose(to);
 }
@@ -137,7 +137,7 @@ static struct sample run_program(struct comparison *c, enum variant variant) {
     char error[128];
     struct rusage usage;
     if (pipe2(failure, O_CLOEXEC) < 0)
-        asf__fail("compare: pipe: %s", strerror(errno));
+        asf__fail("compare: pipe2: %s; raise 'ulimit -n'", strerror(errno));
     int counter = asf__count_instructions();
     double began = asf__seconds();
     pid_t child = asf__fork();
@@ -166,7 +166,7 @@ static struct sample run_program(struct comparison *c, enum variant variant) {
 static FILE *open_from_start(int fd) {
     FILE *file = fopen(path_of(fd), "re");
     if (!file)
-        fail_on_file("what was printed cannot be read", errno);
+        fail_on_file("output of the program: open", errno);
     return file;
 }
 
@@ -183,8 +183,8 @@ static const char *compare_files(const char *name, int first, int second) {
             line += one[i] == '\n';
         if (i < n || i < m)
             found = asf__text("%s at byte %llu, line %llu%s", name, offset + i + 1, line,
-                              i == n   ? ": it goes on there"
-                              : i == m ? ": it ends there"
+                              i == n   ? ": longer than in the first run"
+                              : i == m ? ": shorter than in the first run"
                                        : "");
         offset += n;
     }
@@ -197,7 +197,7 @@ static const char *compare_files(const char *name, int first, int second) {
 static const char *compare_outcomes(const struct comparison *c, enum variant variant) {
     const struct outcome *a = &c->reference, *b = &c->latest;
     if (a->status != b->status)
-        return asf__text(variant == SERVED ? "%s with asf, %s without" : "%s in place of %s",
+        return asf__text(variant == SERVED ? "%s with asf, %s without" : "%s, %s in the first run",
                          asf__status_text(b->status), asf__status_text(a->status));
     const char *found = c->output ? NULL : compare_files("standard output", a->output, b->output);
     return found ? found : compare_files("standard error", a->errors, b->errors);
@@ -229,7 +229,7 @@ static void check_outcome(struct comparison *c, enum variant variant) {
     }
     if (found)
         c->difference = asf__text(
-            variant == SERVED ? "differs: %s" : "differs from run to run, without asf too: %s", found);
+            variant == SERVED ? "differs: %s" : "differs from run to run, also without asf: %s", found);
 }
 
 /* --- the runs ---------------------------------------------------------------------------------------- */
@@ -351,9 +351,9 @@ static const char *no_gain_reason(const struct report *r) {
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->streams[i].module, "kernel") != 0)
             return NULL;
-    return r->obstacle     ? "it is not served"
-           : r->count == 0 ? "it does no I/O that asf serves"
-                           : "it does its I/O by itself";
+    return r->obstacle     ? "asf does not serve the program"
+           : r->count == 0 ? "the program does no I/O that asf serves"
+                           : "the program makes its own system calls";
 }
 
 /* In brackets, for a verdict that might differ on a quiet machine. */
@@ -371,7 +371,7 @@ static const char *verdict_of(const struct comparison *c, const struct estimates
     if (no_gain_reason(r))
         return asf__text("no gain: %s, %s", no_gain_reason(r), same);
     if (!is_difference(ratio))
-        return asf__text("no difference that can be told, %s%s", same, disturbance_note(c));
+        return asf__text("no measurable difference, %s%s", same, disturbance_note(c));
     return asf__text("slower: by %.1f ms, or %.2f times the time, %s",
                      1e3 * (e->variant[SERVED].value - e->variant[PLAIN].value), 1 / ratio->value, same);
 }
@@ -397,7 +397,7 @@ static void print_table(const struct comparison *c, const struct estimates e[MEA
     print_estimates("elapsed", "s", &e[ELAPSED]);
     if (c->counted)
         print_estimates("instr.", "G", &billions);
-    printf("  medians of %d runs each, with intervals of 95 in 100\n", c->count);
+    printf("  medians of %d runs each, with 95 %% confidence intervals\n", c->count);
 }
 
 static void print_estimate(const char *name, const struct estimate *e, const char *after) {
@@ -500,7 +500,7 @@ int asf__compare(int argc, char **argv) {
     if (!parse_compare(&c, argc, argv))
         return asf__help_of("compare");
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-        asf__fail("compare: standard output: %s; give it one to report to", strerror(errno));
+        asf__fail("compare: standard output: fcntl: %s; redirect it to a file", strerror(errno));
     current_comparison = &c;
     asf__preload(c.serving.library); /* fails before the first run, if at all */
     if (access(path_of(STDOUT_FILENO), F_OK) != 0)

@@ -84,7 +84,7 @@ static void print_commands(const char *group) {
 }
 
 static void print_keys(void) {
-    puts("\nKeys that the library knows (asf(1) gives the defaults):");
+    puts("\nKeys of --options (the manual page asf(1) has the defaults):");
     for (const struct command_key *k = asf__keys; k->name; k++)
         if (k->text)
             print_item(asf__text("%s=%s", k->name, k->values), k->text);
@@ -93,9 +93,9 @@ static void print_keys(void) {
 static int print_list(void) {
     puts("usage: asf COMMAND [ARGUMENT]...\n"
          "\n"
-         "The Alloc Stream Facility: serve the stream I/O of programs as they are.\n");
+         "The Alloc Stream Facility: serve the stream I/O of unmodified programs.\n");
     print_commands("");
-    puts("\n'asf COMMAND --help' tells of a command, the manual page asf(1) of all.");
+    puts("\n'asf COMMAND --help' describes a command; the manual page asf(1) describes all.");
     return asf__close_stdout();
 }
 
@@ -108,7 +108,7 @@ int asf__help_of(const char *name) {
         print_commands(name);
     for (const struct command_option *o = c->options; o->value; o++)
         print_item(asf__option_text(o), o->text);
-    print_item("--help", "print this");
+    print_item("--help", "print this help");
     for (const struct command_option *o = c->options; o->value; o++)
         if (!strcmp(o->name, "options") && !strcmp(name, "run"))
             print_keys();
@@ -134,7 +134,7 @@ int asf__is_one_edit(const char *a, const char *b) {
 const char *asf__suggestion(const char *group, const char *word) {
     for (const struct command *c = asf__commands; c->name; c++)
         if (name_in_group(c, group) && asf__is_one_edit(name_in_group(c, group), word))
-            return asf__text("; is '%s' meant?", name_in_group(c, group));
+            return asf__text("; did you mean '%s'?", name_in_group(c, group));
     return "";
 }
 
@@ -143,7 +143,7 @@ static const char *option_suggestion(const char *command, const char *word) {
     const char *name = asf__text("%.*s", (int)strcspn(word, "="), word);
     for (const struct command_option *o = c ? c->options : NULL; o && o->value; o++)
         if (!strncmp(name, "--", 2) && asf__is_one_edit(o->name, name + 2))
-            return asf__text("; is '--%s' meant?", o->name);
+            return asf__text("; did you mean '--%s'?", o->name);
     return "";
 }
 
@@ -177,13 +177,13 @@ void asf__check_keys(const char *command, const char *options) {
         const size_t length = strcspn(at, ","), key = strcspn(at, "=,");
         const struct command_key *known = find_key(at, key);
         if (key == length)
-            asf__fail("%s: --options: '%.*s' has no value; an option is KEY=VALUE", command, (int)length, at);
+            asf__fail("%s: --options: '%.*s' has no value; write KEY=VALUE", command, (int)length, at);
         if (!known)
-            asf__fail("%s: --options: there is no key '%.*s'; the keys are %s", command, (int)key, at,
+            asf__fail("%s: --options: unknown key '%.*s'; the keys are %s", command, (int)key, at,
                       all_keys());
         if (!asf__is_option(at, length))
-            asf__fail("%s: --options: '%.*s': the value is %s%s%s", command, (int)length, at, known->values,
-                      known->text ? ": " : "", known->text ? known->text : "");
+            asf__fail("%s: --options: '%.*s': invalid value; give %s%s%s", command, (int)length, at,
+                      known->values, known->text ? ": " : "", known->text ? known->text : "");
         at += length;
     }
 }
@@ -197,5 +197,5 @@ void asf__drop_unusable_options(void) {
         at += length;
     }
     if (given && strlen(kept) < strlen(given) && setenv("ASF_OPTIONS", kept, 1) != 0)
-        asf__fail("setenv ASF_OPTIONS: %s; make it shorter", strerror(errno));
+        asf__fail("ASF_OPTIONS: setenv: %s; shorten it", strerror(errno));
 }

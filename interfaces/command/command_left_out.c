@@ -7,7 +7,7 @@
 
 int asf__run(int argc, char **argv) {
     (void)argc;
-    asf__fail("%s: libasf_stdio and libasf_unix are left out of this build of asf; use one with ASF_STDIO=ON",
+    asf__fail("%s: this build of asf lacks libasf_stdio and libasf_unix; build asf with ASF_STDIO=ON",
               argv[0]);
 }
 

@@ -71,9 +71,9 @@ static const char *library_relative_to_command(enum library library) {
     if (path == NULL)
         path = library_in(built, library);
     if (path == NULL)
-        asf__fail("%s is not in %s%s; build or install %s, or set ASF_LIBRARY to its path",
+        asf__fail("%s: not found in %s%s; build or install %s, or set ASF_LIBRARY to its path",
                   file_name(library), installed,
-                  strcmp(installed, built) == 0 ? "" : asf__text(", nor in %s", built),
+                  strcmp(installed, built) == 0 ? "" : asf__text(" or %s", built),
                   asf__package("libasf0", "it"));
     return path;
 }
@@ -96,12 +96,11 @@ static const char *find_library(enum library library) {
         asf__fail("%s: access: %s; %s", path, strerror(errno),
                   is_named ? "ASF_LIBRARY must name libasf_stdio.so or libasf_unix.so" : "make it readable");
     if (!asf__is_library(path))
-        asf__fail("%s is no shared library for " ASF_MACHINE "; build or install it anew, or set ASF_LIBRARY",
-                  path);
+        asf__fail("%s is not a shared library for " ASF_MACHINE "; reinstall it, or set ASF_LIBRARY", path);
     /* ld.so(8) splits LD_PRELOAD at spaces and colons, knows no quoting, and
      * replaces $ORIGIN, $LIB and $PLATFORM. */
     if (strpbrk(path, " :$") != NULL)
-        asf__fail("%s cannot be preloaded: ld.so takes no path with a space, a colon or a dollar sign; "
+        asf__fail("%s cannot be preloaded: its path contains a space, a colon or a dollar sign; "
                   "set ASF_LIBRARY to a symbolic link without them",
                   path);
     return path;
@@ -128,9 +127,9 @@ static const char *flaw_of_other_library(const char *path) {
         return errno == ENOENT ? asf__text("%s is missing", path)
                                : asf__text("%s cannot be read (%s)", path, strerror(errno));
     if (!asf__is_library(path))
-        return asf__text("%s is no shared library for " ASF_MACHINE, path);
+        return asf__text("%s is not a shared library for " ASF_MACHINE, path);
     if (strpbrk(path, " :$\t\n\v\f\r") != NULL)
-        return asf__text("%s cannot be preloaded, with a space, a colon or a dollar sign in its path", path);
+        return asf__text("%s cannot be preloaded: its path contains a space, a colon or a dollar sign", path);
     return NULL;
 }
 

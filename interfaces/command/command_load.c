@@ -57,13 +57,13 @@ const char *asf__disturbance(const struct load *since, long preempted) {
     const double waited = (now.waiting - since->waiting) / took;
     const char *words = "";
     if (now.waiting < 0 && asf__is_busy(&now))
-        words = asf__text("%.1f processes ran for each processor", now.recent);
+        words = asf__text("%.1f processes ran per processor", now.recent);
     else if (now.waiting >= 0 && waited > max_wait_share)
         words = asf__text("processes waited for a processor %.0f %% of the time", 100 * waited);
     if ((double)preempted > max_preemption_rate * took)
         words = asf__join_list(words, ',',
-                               asf__text("%sits runs were preempted %.0f times a second", words[0] ? " " : "",
-                                         (double)preempted / took));
+                               asf__text("%sthe runs were preempted %.0f times per second",
+                                         words[0] ? " " : "", (double)preempted / took));
     return words[0] ? words : NULL;
 }
 

@@ -48,7 +48,7 @@ static size_t parse_size(const char *value) {
 size_t asf__size(const char *command, const char *option, const char *value) {
     size_t n = parse_size(value);
     if (n == 0)
-        asf__fail("%s: --%s %s: not a size; give a number of bytes, of K or of M, such as 64K", command,
+        asf__fail("%s: --%s %s: not a size; give bytes, or a number with K or M, such as 64K", command,
                   option, value);
     return n;
 }
@@ -73,7 +73,8 @@ int asf__temporary(const char *command, char **path) {
     char *name = asf__text("%s/asf-%s.XXXXXX", directory, command);
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
-        asf__fail("%s: %s: open: %s; set TMPDIR to a directory with room", command, name, strerror(errno));
+        asf__fail("%s: %s: open: %s; set TMPDIR to a directory with free space", command, name,
+                  strerror(errno));
     if (path)
         *path = name;
     else
@@ -95,6 +96,6 @@ char *asf__text(const char *format, ...) {
 int asf__close_stdout(void) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_SUCCESS;
-    asf__warn("standard output: write: %s; redirect it to where there is room", strerror(errno));
+    asf__warn("standard output: write: %s; redirect it to a file system with free space", strerror(errno));
     return EXIT_OWN_FAILURE;
 }

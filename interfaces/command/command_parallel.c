@@ -110,7 +110,8 @@ static void fail_output(struct run *r) {
         raise(SIGPIPE);
         _exit(128 + SIGPIPE); /* the signal is blocked */
     }
-    asf__fail("parallel: standard output: write: %s; redirect it to where there is room", strerror(error));
+    asf__fail("parallel: standard output: write: %s; redirect it to a file system with free space",
+              strerror(error));
 }
 
 static void check_status(struct run *r, int64_t index, int status) {
@@ -361,7 +362,7 @@ static int exec_merge(const struct run *r) {
     }
     signal(SIGPIPE, SIG_DFL);
     execv("/bin/sh", argv);
-    asf__fail("parallel: /bin/sh: exec: %s; is there a shell?", strerror(errno));
+    asf__fail("parallel: /bin/sh: exec: %s; install a shell", strerror(errno));
 }
 
 /* Reading with splice and pread does not move the offset of a file: set the offset as the command alone
@@ -436,9 +437,9 @@ static void parse_option(struct run *r, int option, char **argv) {
 
 static void check_descriptors(void) {
     if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-        asf__fail("parallel: standard input is closed; give a file by <FILE");
+        asf__fail("parallel: standard input is closed; redirect it with <FILE");
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-        asf__fail("parallel: standard output is closed; give a file by >FILE");
+        asf__fail("parallel: standard output is closed; redirect it with >FILE");
 }
 
 static void find_command(struct run *r, char **argv) {
@@ -469,7 +470,7 @@ int asf__parallel(int argc, char **argv) {
     if (optind == argc)
         asf__fail("parallel: no command given; see 'asf parallel --help'");
     if (r.merge && (r.output.unordered || r.header))
-        asf__fail("parallel: --merge has the outputs as files: --unordered and --header do not go with it");
+        asf__fail("parallel: --merge excludes --unordered and --header; omit them");
     check_descriptors();
     find_command(&r, argv + optind);
     r.count = r.count ? r.count : asf__usable_processors();

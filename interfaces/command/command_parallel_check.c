@@ -67,20 +67,20 @@ static uint64_t first_difference(int a, int b) {
 int asf__parallel_check(char **command, int (*cut)(void *), void *argument) {
     struct stat st;
     if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
-        asf__fail("parallel: --check reads standard input twice; give a file by <FILE");
+        asf__fail("parallel: --check reads standard input twice; redirect it with <FILE");
     off_t begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
     signal(SIGCHLD, SIG_DFL);
     struct check_run whole = run_timed(begin, execute_command, command),
                      pieces = run_timed(begin, cut, argument);
     uint64_t line = first_difference(whole.output, pieces.output);
     if (line > 0)
-        printf("%s: another output, from line %llu on: its input must not be cut like this\n", command[0],
-               (unsigned long long)line);
+        printf("%s: different output from line %llu on: its input must not be divided like this\n",
+               command[0], (unsigned long long)line);
     else if (whole.status != pieces.status)
-        printf("%s: the same output, but status %d, and %d in pieces\n", command[0], whole.status,
-               pieces.status);
+        printf("%s: same output, but exit status %d for the whole input and %d in pieces\n", command[0],
+               whole.status, pieces.status);
     else
-        printf("%s: the same output and status in pieces; %.2f s, and %.2f s in pieces\n", command[0],
+        printf("%s: same output and exit status; %.2f s for the whole input, %.2f s in pieces\n", command[0],
                whole.seconds, pieces.seconds);
     int failed = asf__close_stdout();
     return failed ? failed : line > 0 || whole.status != pieces.status;

@@ -67,7 +67,7 @@ static void read_header(struct input *in, int64_t lines) {
     size_t n = read_full(in->header, MB);
     in->header_bytes = size_of_lines(in->header, n, lines);
     if (in->header_bytes == 0 && n == MB)
-        asf__fail("parallel: --header: these lines have more than 1 MB");
+        asf__fail("parallel: --header: the header is longer than 1 MB; give fewer lines");
     if (in->header_bytes == 0)
         in->header_bytes = n;
     in->remainder_bytes = n - in->header_bytes;
@@ -79,7 +79,7 @@ static void read_header(struct input *in, int64_t lines) {
 void asf__input_begin(struct input *in, int64_t header) {
     struct stat st;
     if (fstat(STDIN_FILENO, &st) < 0)
-        asf__fail("parallel: standard input: %s; give a file by <FILE", strerror(errno));
+        asf__fail("parallel: standard input: fstat: %s; redirect it with <FILE", strerror(errno));
     in->next_offset = in->begin = S_ISREG(st.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
     in->is_file = S_ISREG(st.st_mode) && in->next_offset < st.st_size;
     in->size = st.st_size;

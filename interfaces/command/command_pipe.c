@@ -87,7 +87,7 @@ void asf__make_pipe(const char *command, int ends[2]) {
         ends[0] = -1;
     }
     if (ends[0] < 0 || ends[1] < 0)
-        asf__fail("%s: pipe2: %s; give asf more descriptors (ulimit -n)", command, strerror(errno));
+        asf__fail("%s: pipe2: %s; raise 'ulimit -n'", command, strerror(errno));
 }
 
 static struct connection make_connection(bool rings) {
@@ -110,11 +110,11 @@ static void exec_shell(const char *command, const struct connection *in, const s
     if (out && out->ring >= 0)
         options = asf__join_list(options, ',', out->option);
     if ((in && dup2(in->read, STDIN_FILENO) < 0) || (out && dup2(out->write, STDOUT_FILENO) < 0))
-        asf__fail("pipe: dup2: %s; give asf more descriptors (ulimit -n)", strerror(errno));
+        asf__fail("pipe: dup2: %s; raise 'ulimit -n'", strerror(errno));
     asf__serve(UNIX_LIBRARY, options);
     signal(SIGCHLD, sigchld_action);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    asf__fail("pipe: /bin/sh: exec: %s; is there a shell?", strerror(errno));
+    asf__fail("pipe: /bin/sh: exec: %s; install a shell", strerror(errno));
 }
 
 static void expect_process(const struct connection *b, enum asf_ring_end end, pid_t process) {
@@ -219,8 +219,8 @@ int asf__pipeline(int argc, char **argv) {
     int count = split_pipeline(argv[optind], stages);
     if (count == 0 && pipefail)
         asf__fail(
-            "pipe: --pipefail: this is more than commands with bars between them, which one shell runs; "
-            "use 'set -o pipefail' in a shell that has it");
+            "pipe: --pipefail: the text is not a plain pipeline, so one shell runs it; use 'set -o pipefail' "
+            "in a shell that has it");
     if (count <= 1)
         stages[0] = (struct stage){.text = argv[optind], .command = argv[optind]}, count = 1;
     run_pipeline(stages, count, options, rings);

@@ -60,7 +60,7 @@ struct record_input asf__record_open(const char *subcommand, const char *file,
     int error = 0;
     in.stream = open_input(named ? file : NULL, flush, arg, &error);
     if (!in.stream)
-        asf__fail("record %s: %s: open: %s; name a file that can be read", subcommand, in.name,
+        asf__fail("record %s: %s: open: %s; name a readable file", subcommand, in.name,
                   asf_error_text(error));
     if (source->store)
         in.store = open_store(subcommand, source->store);
@@ -75,7 +75,7 @@ int asf__record_close(const char *subcommand, struct record_input *in, int rc) {
     int status = asf__close_stdout();
     if (rc < 0)
         asf__warn("record %s: %s: %s%s", subcommand, in->name, asf_record_why(),
-                  broken ? "; what came before is good" : "");
+                  broken ? "; the earlier records are valid" : "");
     asf_record_reader_free(in->reader);
     asf_record_store_free(in->store);
     asf_sclose(in->stream);
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     } subcommands[] = {
         {"formats", asf__record_formats}, {"dump", asf__record_dump}, {"convert", asf__record_convert}};
     if (argc < 2)
-        asf__fail("record: no command given; 'asf record --help' lists them");
+        asf__fail("record: no command given; 'asf record --help' lists the commands");
     const char *name = argv[1];
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
         return asf__help_of("record");
@@ -97,6 +97,6 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
         if (!strcmp(name, subcommands[i].name))
             return subcommands[i].run(argc - 1, argv + 1);
-    asf__fail("record: unknown command '%s'%s; 'asf record --help' lists those there are", name,
+    asf__fail("record: unknown command '%s'%s; 'asf record --help' lists the commands", name,
               asf__suggestion("record", name));
 }

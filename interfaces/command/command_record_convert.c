@@ -139,7 +139,7 @@ static struct target *target_for(struct conversion *c, struct asf_record_format 
 }
 
 static _Noreturn void fail_to_write(const struct conversion *c, int error) {
-    asf__fail("record convert: %s: write: %s; redirect it to where there is room",
+    asf__fail("record convert: %s: write: %s; redirect it to a file system with free space",
               c->output ? c->output : "standard output", asf_error_text(error));
 }
 
@@ -175,7 +175,7 @@ static bool is_same_file(const struct conversion *c, struct asf_cios *input) {
 
 static void open_output(struct conversion *c, struct asf_cios *input) {
     if (is_same_file(c, input))
-        asf__fail("record convert: %s: it is the input; name another file", c->output);
+        asf__fail("record convert: %s: the output file is the input file; name another file", c->output);
     struct asf_record_options options = {
         .size = sizeof options, .indexed = c->index, .most_memory = c->source.footprint};
     int error = 0;

@@ -121,8 +121,9 @@ static void put_one_format(const struct asf_record_format *f, const struct dump_
     enum { MAX_FIELDS = 1000000 };
     const struct asf_record_layout *s = asf_record_layout_of(f);
     if (count_fields(s, MAX_FIELDS + 1) > MAX_FIELDS)
-        asf__fail("record formats: %s: the format '%s' has more than %d fields with those of its structs",
-                  input, asf_record_layout_name(s), MAX_FIELDS);
+        asf__fail(
+            "record formats: %s: the format '%s' has more than %d fields, including those of its structs",
+            input, asf_record_layout_name(s), MAX_FIELDS);
     (d->json ? put_json_format : put_format)(f);
 }
 
@@ -151,7 +152,7 @@ static uint64_t parse_number(const char *subcommand, const char *option, const c
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno)
-        asf__fail("record %s: --%s %s: give a number, 0 or more", subcommand, option, text);
+        asf__fail("record %s: --%s %s: give a number of 0 or more", subcommand, option, text);
     return n;
 }
 

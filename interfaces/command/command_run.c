@@ -25,35 +25,34 @@
 static const char *stats_to_file(const char *file) {
     char directory[PATH_MAX] = "";
     if (file[0] == '\0' || strchr(file, ',') != NULL)
-        asf__fail("run: --stats=%s: the file needs a name without commas, which separate options", file);
+        asf__fail("run: --stats=%s: give a file name without commas", file);
     int fd = asf__stats_open(file);
     if (fd < 0)
-        asf__fail("run: --stats: %s: open: %s; name a file that can be appended to", file, strerror(-fd));
+        asf__fail("run: --stats: %s: open: %s; name a file that asf can append to", file, strerror(-fd));
     close(fd);
     if (file[0] != '/' && getcwd(directory, sizeof directory) == NULL)
-        asf__fail("run: --stats: getcwd: %s; name the file by its absolute path", strerror(errno));
+        asf__fail("run: --stats: getcwd: %s; give an absolute path", strerror(errno));
     if (strchr(directory, ',') != NULL)
-        asf__fail("run: --stats: %s/%s: the path must have no commas, which separate options", directory,
-                  file);
+        asf__fail("run: --stats: %s/%s: the path contains a comma; name another file", directory, file);
     return file[0] == '/' ? asf__text("stats=%s", file) : asf__text("stats=%s/%s", directory, file);
 }
 
 static const char *remedy(enum obstacle obstacle) {
     switch (obstacle) {
     case UNREADABLE:
-        return "cannot be read, so that nobody knows whether it can be served; make it readable to be told";
+        return "cannot be read, so asf cannot tell whether it can be served; make it readable";
     case GO_PROGRAM:
-        return "is a Go program, which calls the kernel by itself: asf cannot help";
+        return "is a Go program, which makes its own system calls: asf cannot help";
     case STATICALLY_LINKED:
         return "is statically linked and runs without asf; link it with libasf_stdio.a instead";
     case FOREIGN_MACHINE:
-        return "is not for 64-bit " ASF_MACHINE ", and asf serves nothing else; give it a program that is";
+        return "is not for 64-bit " ASF_MACHINE " and runs without asf; use a program for this machine";
     case FOREIGN_LOADER:
-        return "uses another libc than glibc or musl and runs without asf; build it for one of these";
+        return "uses another libc than glibc or musl and runs without asf; build it for glibc or musl";
     case SET_ID:
-        return "is set-uid or set-gid and runs without asf: ld.so preloads nothing then; run it as its owner";
+        return "is set-uid or set-gid and runs without asf: ld.so ignores LD_PRELOAD; run it as its owner";
     case CAPABILITIES:
-        return "has file capabilities and runs without asf: ld.so preloads nothing then; run it as root";
+        return "has file capabilities and runs without asf: ld.so ignores LD_PRELOAD; run it as root";
     case NO_LIBRARY: /* asf__obstacle has its text */
     case NO_OBSTACLE:
         break;
@@ -69,7 +68,7 @@ static bool can_load(enum obstacle obstacle) {
 
 static void set_environment(const char *name, const char *value) {
     if (setenv(name, value, 1) != 0)
-        asf__fail("setenv %s: %s; make it shorter", name, strerror(errno));
+        asf__fail("%s: setenv: %s; shorten it", name, strerror(errno));
 }
 
 static void set_options(const char *options) {
@@ -93,10 +92,10 @@ void asf__prepare(const struct program *program, const struct serving *s) {
 /* execvp also fails with ENOENT if the interpreter is missing. */
 int asf__cannot_execute(const struct program *program, const char *name, int error) {
     if (error != ENOENT)
-        asf__warn("%s: exec: %s; check its permissions and what kind of file it is",
+        asf__warn("%s: exec: %s; check its permissions and its file type",
                   program->path != NULL ? program->path : name, strerror(error));
     else if (program->path != NULL)
-        asf__warn("%s: exec: %s; the interpreter that it names is missing", program->path, strerror(error));
+        asf__warn("%s: exec: %s; install the interpreter that it names", program->path, strerror(error));
     else
         asf__warn("%s: exec: %s; check the name and PATH", name, strerror(error));
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
@@ -104,9 +103,8 @@ int asf__cannot_execute(const struct program *program, const char *name, int err
 
 static const char *missing_library(const struct program *program) {
     const char *libc = asf__libc_name(OTHER_LIBC);
-    return asf__text(
-        "%s uses %s (%s) and runs without asf: %s; install libasf_stdio as it is built for %s there",
-        program->binary, libc, program->loader, asf__other_library_flaw(STDIO_LIBRARY), libc);
+    return asf__text("%s uses %s (%s) and runs without asf: %s; install the libasf_stdio for %s there",
+                     program->binary, libc, program->loader, asf__other_library_flaw(STDIO_LIBRARY), libc);
 }
 
 const char *asf__obstacle(const struct program *program) {
@@ -133,7 +131,7 @@ static void add_option(struct serving *s, const char *option) {
 static void set_buffer(struct serving *s, const char *command, const char *option, bool exact) {
     *(exact ? &s->exact : &s->sized) = true;
     if (s->exact && s->sized)
-        asf__fail("%s: --exact means libc's buffers, and --buffer another size; give one of them", command);
+        asf__fail("%s: --exact and --buffer exclude each other; give one of them", command);
     add_option(s, option);
 }
 
@@ -176,15 +174,13 @@ int asf__run(int argc, char **argv) {
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
     if (report && strcmp(argv[optind - 1], "--stats") == 0 && !asf__find_program(argv[optind]).path)
-        asf__fail("run: %s is no program; a file for --stats is given as --stats=%s", argv[optind],
-                  argv[optind]);
+        asf__fail("run: %s is not a program; to name a file, write --stats=%s", argv[optind], argv[optind]);
     struct program program = asf__find_program(argv[optind]);
     if (s.library == UNIX_LIBRARY && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
         asf__other_library_flaw(UNIX_LIBRARY) != NULL)
-        asf__warn(
-            "%s uses %s, and its stdio alone is served: %s; install libasf_unix as it is built for %s there",
-            program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(UNIX_LIBRARY),
-            asf__libc_name(OTHER_LIBC));
+        asf__warn("%s uses %s, and asf serves only its stdio: %s; install the libasf_unix for %s there",
+                  program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(UNIX_LIBRARY),
+                  asf__libc_name(OTHER_LIBC));
     if (report)
         return asf__stat_program(argv + optind, &s, NULL, false);
     const char *obstacle = asf__obstacle(&program);

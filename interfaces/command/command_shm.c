@@ -17,7 +17,7 @@ int asf__shm(int argc, char **argv) {
     } subcommands[] = {
         {"ls", asf__shm_list}, {"rm", asf__shm_remove}, {"expand", asf__shm_expand}, {"pack", asf__shm_pack}};
     if (argc < 2)
-        asf__fail("shm: no command given; 'asf shm --help' lists them");
+        asf__fail("shm: no command given; 'asf shm --help' lists the commands");
     const char *name = argv[1];
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
         return asf__help_of("shm");
@@ -25,6 +25,6 @@ int asf__shm(int argc, char **argv) {
     for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
         if (!strcmp(name, subcommands[i].name))
             return subcommands[i].run(argc - 1, argv + 1);
-    asf__fail("shm: unknown command '%s'%s; 'asf shm --help' lists those there are", name,
+    asf__fail("shm: unknown command '%s'%s; 'asf shm --help' lists the commands", name,
               asf__suggestion("shm", name));
 }

@@ -87,8 +87,7 @@ static FILE *open_input(const char *subcommand, int argc, char **argv) {
         return stdin;
     FILE *in = fopen(argv[optind], "re");
     if (!in)
-        asf__fail("shm %s: %s: open: %s; name a file that can be read", subcommand, argv[optind],
-                  strerror(errno));
+        asf__fail("shm %s: %s: open: %s; name a readable file", subcommand, argv[optind], strerror(errno));
     return in;
 }
 
@@ -112,11 +111,11 @@ static char *copy_label(const struct text *rest) {
 static void put_numbers(const char *label, char *shm) {
     size_t bytes = asf_shm_size(shm);
     if (bytes % sizeof(double) != 0)
-        asf__fail("shm expand: %s: it holds %zu bytes, which are no array of doubles", label, bytes);
+        asf__fail("shm expand: %s: its %zu bytes are not an array of doubles", label, bytes);
     asf_shm_write_doubles(stdout, (const double *)(const void *)(shm + ASF_SHM_HEAD), bytes / sizeof(double),
                           NULL);
     if (asf_shm_close(shm) != 0)
-        asf__fail("shm expand: %s: %s; what was printed is not all there was", label, asf_shm_why());
+        asf__fail("shm expand: %s: %s; the printed numbers are incomplete", label, asf_shm_why());
 }
 
 /* If the rest of the line is not a label, copy it like other text. */
@@ -161,7 +160,7 @@ int asf__shm_expand(int argc, char **argv) {
     FILE *in = open_input("expand", argc, argv);
     expand_labels(in);
     if (ferror(in))
-        asf__fail("shm expand: %s: read: %s; name a file that can be read", input_name(argv[optind]),
+        asf__fail("shm expand: %s: read: %s; name a readable file", input_name(argv[optind]),
                   strerror(errno));
     return asf__close_stdout();
 }
@@ -267,7 +266,7 @@ static void pack_number(struct packing *p, const struct text *blanks, const stru
     add_number(p, value);
     if (p->count >= p->min_count && p->overflow.length > 0)
         fail_pack(p, p->overflow.bytes,
-                  "the number is too large for a double; take it out or leave the text as it is");
+                  "the number is too large for a double; remove it, or do not pack this text");
 }
 
 static void copy_name(struct packing *p, FILE *in, const struct text *blanks, const struct text *word) {
@@ -301,7 +300,7 @@ static size_t parse_count(const char *text) {
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || n == 0)
-        asf__fail("shm pack: --min %s: give a number of numbers, 1 or more", text);
+        asf__fail("shm pack: --min %s: give a count of 1 or more", text);
     return n;
 }
 
@@ -309,14 +308,14 @@ static mode_t parse_mode(const char *text) {
     char *end;
     unsigned long mode = strtoul(text, &end, 8);
     if (text[0] < '0' || text[0] > '7' || *end != '\0' || mode > 0777)
-        asf__fail("shm pack: --mode %s: give permissions in octal digits, 0600 say", text);
+        asf__fail("shm pack: --mode %s: give octal permissions, such as 0600", text);
     return (mode_t)mode;
 }
 
 /* A memfd segment would end with this process. */
 static const char *parse_backend(const char *name) {
     if (strcmp(name, "posix") != 0 && strcmp(name, "sysv") != 0)
-        asf__fail("shm pack: --backend %s: posix and sysv have segments that outlive this command", name);
+        asf__fail("shm pack: --backend %s: give posix or sysv", name);
     return name;
 }
 

@@ -84,7 +84,7 @@ static void dry_run_label(struct removal *r, const char *label) {
     } else if (rc < 0) {
         report_error(r, label, rc);
     } else {
-        asf__warn("shm rm: %s: there is no segment with this label; 'asf shm ls' lists them", label);
+        asf__warn("shm rm: %s: no segment with this label; 'asf shm ls' lists the labels", label);
         r->failed = true;
     }
 }
@@ -117,7 +117,7 @@ static int64_t parse_age(const char *text) {
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
             if (*end == units[i].letter && (*end == '\0' || end[1] == '\0'))
                 return n * units[i].seconds;
-    asf__fail("shm rm: --older %s: an age is a number of seconds, or one with s, m, h or d", text);
+    asf__fail("shm rm: --older %s: not an age; give seconds, or a number with s, m, h or d", text);
 }
 
 static bool parse_rm(struct removal *r, int argc, char **argv) {
@@ -142,7 +142,7 @@ static bool parse_rm(struct removal *r, int argc, char **argv) {
 static void refuse_options(int argc, char **argv) {
     for (int i = optind; i < argc; i++)
         if (argv[i][0] == '-')
-            asf__fail("shm rm: '%s' is no label; options stand before labels", argv[i]);
+            asf__fail("shm rm: '%s' is not a label; put options before labels", argv[i]);
 }
 
 int asf__shm_remove(int argc, char **argv) {
@@ -152,7 +152,7 @@ int asf__shm_remove(int argc, char **argv) {
     refuse_options(argc, argv);
     bool selects = r.mine || r.leaked || r.has_min_age;
     if (selects == (optind < argc))
-        asf__fail("shm rm: give labels, or what the segments have in common; see 'asf shm rm --help'");
+        asf__fail("shm rm: give labels or conditions, but not both; see 'asf shm rm --help'");
     if (selects)
         remove_selected(&r);
     for (int i = optind; i < argc; i++)

@@ -71,7 +71,7 @@ static void read_lines(struct report *r, int fd) {
 static bool fork_program(char **argv, const struct serving *s) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) < 0)
-        asf__fail("stat: pipe: %s", strerror(errno));
+        asf__fail("stat: pipe2: %s; raise 'ulimit -n'", strerror(errno));
     pid_t pid = asf__fork();
     if (pid < 0)
         asf__fail("stat: fork: %s; end some processes", strerror(errno));
@@ -130,7 +130,7 @@ static void write_report(const struct report *r, FILE *to, bool json) {
     fclose(lines);
     fwrite(text, 1, size, to);
     if (fflush(to) != 0)
-        asf__warn("stat: the report: write: %s; name a file with --output", strerror(errno));
+        asf__warn("stat: the report: write: %s; name another file with --output", strerror(errno));
     free(text);
 }
 
@@ -138,7 +138,7 @@ int asf__stat_program(char **argv, const struct serving *s, const char *output, 
     struct report r;
     FILE *to = output ? fopen(output, "we") : stderr;
     if (!to)
-        asf__fail("stat: --output: %s: open: %s; name a file that can be written", output, strerror(errno));
+        asf__fail("stat: --output: %s: open: %s; name a writable file", output, strerror(errno));
     if (asf__report_program(argv, s, &r))
         write_report(&r, to, json);
     return asf__exit_status(r.status);

@@ -53,7 +53,7 @@ static bool add_target(struct table *t, const char *directory, bool asked) {
         return false;
     if (statfs(directory, &fs) != 0 || access(directory, W_OK) != 0) {
         if (asked)
-            asf__fail("tune: %s: %s; name a directory that can be written", directory, strerror(errno));
+            asf__fail("tune: %s: %s; name a writable directory", directory, strerror(errno));
         return false;
     }
     for (size_t i = 0; i < t->count; i++)
@@ -72,7 +72,7 @@ static void add_targets(struct table *t, const struct request *r) {
     for (size_t i = 0; r->count == 0 && i < sizeof usual / sizeof *usual; i++)
         add_target(t, usual[i], false);
     if (t->count == 0)
-        asf__fail("tune: no directory can be written; name one with --dir");
+        asf__fail("tune: no writable directory; name one with --dir");
 }
 
 /* Larger than the processor's caches, but at most an eighth of the free memory and of the free space. */
@@ -114,9 +114,9 @@ static bool measure_target(struct target *p, struct progress *progress, double s
     progress->end = asf__seconds() + share;
     int rc = how(p, progress);
     if (rc == -ENOSPC)
-        asf__warn("tune: %s: no room for files of 4 MB; not measured", p->directory);
+        asf__warn("tune: %s: no space for files of 4 MB; not measured", p->directory);
     else if (rc < 0)
-        asf__warn("tune: %s: no file can be made and filled: %s; not measured", p->directory, strerror(-rc));
+        asf__warn("tune: %s: cannot create or fill a file: %s; not measured", p->directory, strerror(-rc));
     return rc == 0 && p->count > 0;
 }
 
@@ -125,7 +125,7 @@ static void warn_when_busy(void) {
     double load;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)processors + 0.5)
-        asf__warn("tune: the machine is busy (load %.1f); measure again when it is not", load);
+        asf__warn("tune: the machine is busy (load %.1f); measure again when it is idle", load);
 }
 
 static void measure_all(struct table *t) {
@@ -147,7 +147,7 @@ static void measure_all(struct table *t) {
     if (shown)
         fputs("\r\033[K", stderr);
     if (kept == 0)
-        asf__fail("tune: nothing could be measured; name other directories with --dir");
+        asf__fail("tune: no file system was measured; name other directories with --dir");
     asf__tune_compute_settings(t);
 }
 
@@ -158,7 +158,7 @@ static struct request parse_tune(int argc, char **argv) {
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "+:h", asf__options_of("tune"), NULL)) != -1;) {
         if (option == 'd' && r.count == MAX_TARGETS - 1)
-            asf__fail("tune: more than %d directories", MAX_TARGETS - 1);
+            asf__fail("tune: --dir: more than %d directories; give fewer", MAX_TARGETS - 1);
         if (option == 'd')
             r.directories[r.count++] = optarg;
         else if (option == 'o')
@@ -194,7 +194,7 @@ static void refuse_exclusive_options(const struct request *r) {
                  {r->output && r->dry_run, "--output and --dry-run"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].both)
-            asf__fail("tune: %s do not go together; see 'asf tune --help'", pairs[i].names);
+            asf__fail("tune: %s exclude each other; see 'asf tune --help'", pairs[i].names);
 }
 
 /* Find the table that the library uses; warn of tables that it ignores. */
@@ -210,7 +210,7 @@ static bool find_table(struct table *t, const struct request *r) {
         if (rc != -ENOENT)
             asf__warn("tune: %s: %s; the library does not use it", path,
                       rc == -EINVAL  ? "not a table of this version of asf"
-                      : rc == -EPERM ? "it is somebody else's, or others may write it"
+                      : rc == -EPERM ? "another user owns it or may write it"
                                      : strerror(-rc));
     }
     return false;
@@ -219,12 +219,12 @@ static bool find_table(struct table *t, const struct request *r) {
 static int check_table(const struct request *r) {
     static struct table t;
     if (!find_table(&t, r)) {
-        puts("no table: the library goes by its own figures; 'asf tune' measures");
+        puts("no table: the library uses built-in figures; 'asf tune' makes a table");
         return asf__close_stdout() == 0 ? EXIT_FAILURE : EXIT_OWN_FAILURE;
     }
     char *change = asf__tune_stale(&t);
     if (change)
-        printf("stale: %s: %s; 'asf tune' measures again\n", t.path, change);
+        printf("out of date: %s: %s; run 'asf tune' again\n", t.path, change);
     else
         printf("up to date: %s\n", t.path);
     bool stale = change != NULL;
@@ -240,8 +240,7 @@ static const char *output_path(const struct request *r) {
     if (r->output)
         return r->output;
     if (!asf__costs_path(path, sizeof path, r->system))
-        asf__fail(
-            "tune: neither XDG_CONFIG_HOME nor HOME says where to keep the table; use --output or --dry-run");
+        asf__fail("tune: neither XDG_CONFIG_HOME nor HOME names a directory; use --output or --dry-run");
     return path;
 }
 
@@ -254,7 +253,7 @@ int asf__tune(int argc, char **argv) {
     if (r.check)
         return check_table(&r);
     if (r.show && !find_table(&t, &r))
-        asf__fail("tune: there is no table; 'asf tune' makes one");
+        asf__fail("tune: no table; 'asf tune' makes one");
     if (!r.show) {
         t.path = output_path(&r);
         add_targets(&t, &r);

@@ -35,7 +35,7 @@ static void print_rate_row(const struct table *t, const struct measurement *row,
 }
 
 static void print_rates(const struct table *t, bool pipes) {
-    printf("\n  %-27s", "GB/s by pieces of");
+    printf("\n  %-27s", "GB/s in blocks of");
     const struct target *first = NULL;
     for (size_t i = 0; i < t->count; i++)
         if ((t->targets[i].type == 0) == pipes) {
@@ -49,7 +49,7 @@ static void print_rates(const struct table *t, bool pipes) {
 
 static void print_choices(const struct table *t) {
     const struct asf_costs *c = &t->costs;
-    puts("\nFrom this follows:");
+    puts("\nResulting settings:");
     for (size_t i = 0; i < t->count; i++) {
         const struct target *p = &t->targets[i];
         if (p->type == 0)
@@ -59,15 +59,16 @@ static void print_choices(const struct table *t) {
             fs = c->fs[k].type == p->type ? &c->fs[k] : fs;
         if (!fs)
             continue;
-        printf("  %-6s large input is %s; copied by %s\n", p->name, asf__map_pays(fs) ? "mapped" : "read",
+        printf("  %-6s large input is %s; files are copied by %s\n", p->name,
+               asf__map_pays(fs) ? "mapped" : "read",
                p->clones                                                   ? "sharing blocks"
                : fs->by_range && fs->by_hand && fs->by_range < fs->by_hand ? "copy_file_range"
                                                                            : "read and write");
     }
-    printf("  mapped are files of %s or more, through windows of %s\n", size_text(c->map_min).text,
+    printf("  files of %s or more are mapped, through windows of %s\n", size_text(c->map_min).text,
            size_text(c->window).text);
-    printf("  output buffers hold %s, those for copying %s; pipes are made to hold %s\n",
-           size_text(c->buffer).text, size_text(c->copy).text, size_text(c->pipe).text);
+    printf("  output buffers hold %s, copy buffers %s, and pipes %s\n", size_text(c->buffer).text,
+           size_text(c->copy).text, size_text(c->pipe).text);
 }
 
 void asf__tune_print(const struct table *t) {

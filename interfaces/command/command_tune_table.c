@@ -161,7 +161,7 @@ void asf__tune_write(const struct table *table) {
     if (!ok) {
         int error = errno;
         unlink(unfinished);
-        asf__fail("tune: %s: %s; give another file with --output, or none with --dry-run", table->path,
+        asf__fail("tune: %s: %s; name another file with --output, or use --dry-run", table->path,
                   strerror(error));
     }
     free(text);
