@@ -119,7 +119,7 @@ int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
 /* asf__put_or_detach: put the pending output, or detach it from the stream if it has regions (detached.c), so
  * that the stream may seek.  returns  0; -EBUSY: the module cannot put the output at another offset.
- * asf__flush_detached: put detached output up to regions that are kept; returns as asf__flush_output.
+ * asf__flush_detached: put detached output up to the first region in use; returns as asf__flush_output.
  * asf__forget_window: empty a read window that may show bytes of the file that a put has changed. */
 int asf__put_or_detach(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
@@ -165,9 +165,9 @@ int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 /* asf__bulk_start: prepare to detect a fork that calls no handler.  lock: none. */
 void asf__bulk_start(void);
-/* asf__end_bulk: end bulk mode by the cut.  The cut puts the blocks that would have been put, or sets the
- * offset of an input file back to asf__own_end, unless the descriptor is another file by now or at
- * another offset. */
+/* asf__end_bulk: end bulk mode.  The descriptor's offset then is where it would be if the stream had used
+ * its own buffer throughout.  On output, the blocks that the own buffer would have put are put.  On input,
+ * the offset goes back to asf__own_end, unless the program has moved the descriptor or replaced its file. */
 void asf__end_bulk_slow(struct asf_cios *c);
 static inline void asf__end_bulk(struct asf_cios *c) {
     c->bulk.run = 0;
@@ -186,10 +186,10 @@ static inline void asf__publish_on_exit(void) {
     if (asf__unlikely(__atomic_load_n(&asf__bulk_streams, __ATOMIC_RELAXED) > 0))
         asf__publish_streams_slow(-1, true);
 }
-/* asf__own_end: returns where the bytes end that the stream would have read into its own buffer.
- * asf__note_passing: a call is about to take n bytes.  After the bytes of its own buffer, whole blocks
- * would be read straight to the caller's memory, and leave that buffer empty.  With ASF_READS_ON all but
- * the last byte would be, and the last byte begins the buffer. */
+/* asf__own_end: returns the end of the bytes that the stream would have read into its own buffer.
+ * asf__note_passing: record that a call is about to take n bytes.  Without bulk mode the call would take the
+ * bytes of the stream's own buffer, then read whole blocks straight to the caller's memory.  That buffer
+ * would then be empty.  With ASF_READS_ON the last of the n bytes would begin that buffer. */
 char *asf__own_end(const struct asf_cios *c);
 void asf__note_passing_slow(struct asf_cios *c, size_t n);
 static inline void asf__note_passing(struct asf_cios *c, size_t n) {
@@ -201,7 +201,7 @@ static inline void asf__note_passing(struct asf_cios *c, size_t n) {
         asf__note_passing_slow(c, n);
 }
 
-/* --- stream events, of which an interface is told that is not linked into every library (cios.c) --- */
+/* --- hooks of interfaces that are not linked into every library: stream events (cios.c) --- */
 
 /* linked: called when a stream enters the list.  joined: when the program asks for a stream's ASI.
  * closing: before a stream's descriptor is closed (lock: held).  forked: in the child of a fork.

@@ -51,8 +51,8 @@ static int64_t milliseconds(void) {
 
 /* --- forks without a handler ---------------------------------------------------------- */
 
-/* *process: the number of this process.  The kernel zeroes it in a child (MADV_WIPEONFORK).
- * last_process: the number given last. */
+/* *process: a number that differs from the parent process's; not the process id.  The kernel zeroes it in a
+ * child (MADV_WIPEONFORK), and the child takes the next number.  last_process: the number given last. */
 static unsigned last_process = 1, *process = &last_process;
 
 void asf__bulk_start(void) {
@@ -240,7 +240,7 @@ void asf__choose_buffer(struct asf_cios *c) {
         use_own(c, c->read_ptr, c->read_ptr);
 }
 
-/* Returns where the block ends that the stream would have in its own buffer; *begin: where it begins. */
+/* Returns the end of the block that the stream would have in its own buffer; *begin: its beginning. */
 static char *end_of_block(const struct asf_cios *c, char **begin) {
     bool backup = c->flags & ASF_IN_BACKUP;
     char *p = backup ? c->save_base : c->read_ptr, *end = backup ? c->save_end : c->read_end;
@@ -442,8 +442,8 @@ void asf__publish_streams_slow(int fd, bool exits) {
     asf__unlock(&larges_lock);
 }
 
-/* Whether c's transfer must follow the transfers that the bulk stream of l has put off, or changes bytes
- * that that stream has read. */
+/* Whether the bulk stream of l must end bulk mode before c's transfer.  It must if its delayed transfers
+ * come first, or if c's transfer changes bytes that the bulk stream has read. */
 ASF_RACY static bool concerns(const struct large *l, const struct asf_cios *c) {
     bool putting = asf__is_putting(c);
     if (!l->stream || l->stream == c)

@@ -2,15 +2,16 @@
  *
  * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, continues with a large
  * buffer in place of its own, which holds one block.  All bytes that are unread or pending are between the
- * pointers, as in any buffer.  When another process or stream may use the descriptor, the cut moves the
- * descriptor and the windows to where they would be with the stream's own buffer.  The cut computes that
- * state:
+ * pointers, as in any buffer.  When another process or stream may use the descriptor, bulk mode ends: the
+ * cut moves the descriptor and the windows to where they would be with the stream's own buffer.  The cut
+ * computes that state:
  *
  *   output  its own buffer would begin at write_end - block, and the bytes before would have been put: the
  *           write window ends where that of its own buffer would
  *   input   blocks would have been read from buf_base to asf__own_end
  *
- * The engine's own header, as engine.h.  What interfaces call on a bulk stream is in backplane.h.
+ * The engine's own header, as engine.h.  The functions that interfaces call on a bulk stream are in
+ * backplane.h.
  * Lock: held, unless a line says otherwise.
  */
 #ifndef ASF_BACKPLANE_BULK_H
@@ -56,7 +57,7 @@ void asf__choose_buffer(struct asf_cios *c);
 char *asf__own_begin(const struct asf_cios *c);
 
 /* Output.
- * asf__begin_own_buffer: the stream's own buffer would begin at p, and be filled up to write_ptr.
+ * asf__begin_own_buffer: record that the stream's own buffer would now hold the bytes from p to write_ptr.
  * returns  0; or -errno of a put, made because there was no room for a block at p.
  * asf__put_large: put all pending bytes of the large buffer.  If a put fails, the rest of the block in
  * which it failed is dropped, as with puts of one block.  Bytes after that block stay pending, and bulk

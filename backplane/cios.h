@@ -55,12 +55,12 @@ enum {
     ASF_NOT_CANCELLED = 0x2,  /* no call is a cancellation point */
     ASF_WIDE_USER_BUF = 0x8,  /* the wide buffer is the program's */
     ASF_CLOSE_ON_EXEC = 0x40, /* freopen opens with close-on-exec */
-    ASF_NEEDS_LOCK = 0x80,    /* the C library's functions lock the FILE; it sets this only in its own list */
+    ASF_NEEDS_LOCK = 0x80,    /* the C library's functions lock the FILE; set by it, for FILEs in its list */
     ASF_OURS = 0x100000,      /* the FILE is a CIOS */
     ASF_FOLLOWS = 0x200000,   /* reading goes on after the end of the file (fopen's "m") */
     ASF_REOPENED = 0x400000,  /* set by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000,   /* fstat is not called before a buffer is made */
-    ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, unsplit */
+    ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, in one piece */
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
     ASF_SEEKS_ANEW = 0x4000000,     /* a seek drops the window, even if the target is in it */
     ASF_READS_ON = 0x8000000,       /* a read into the caller's block continues into the buffer (readv) */
@@ -180,8 +180,8 @@ struct asf_cios {
     const void *vtable;
 
     /* The ABI's FILE ends here.  The members below are this library's.  The comment at the head of each group
-     * names the files or layers that write its members; that at a member, who else does.  cios.c initializes
-     * and resets all.  Lock: `lk`, unless a line says otherwise. */
+     * names the files or layers that write its members.  A comment at a member names further writers.  cios.c
+     * initializes and resets all.  Lock: `lk`, unless a line says otherwise. */
 
     struct { /* struct asf_view of <asf/inline.h>, which moves `last`: the backplane's */
         struct asf_buffer *buffer; /* describes buf_base..buf_end, or NULL */
@@ -242,7 +242,7 @@ struct asf_cios {
                                  * ungetc and scanf set it */
         char *passed;           /* input: where the stream's own buffer would begin again, after bytes that
                                  * would have bypassed it; or NULL */
-        unsigned process;       /* the number of the process that uses the large buffer */
+        unsigned process;       /* bulk.c's number of the process that uses the large buffer */
         bool unlocked;          /* the latest call that filled or put a block did not lock the stream */
     } bulk;
     struct {                  /* iterations: interfaces/asi/asi_lines.c's */

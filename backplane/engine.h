@@ -40,7 +40,7 @@ size_t asf__waiting(const struct asf_cios *c);
 /* asf__end_of_detached: returns the largest end offset of detached output and the module's regions of output
  * (end_apart); 0: there is neither. */
 off64_t asf__end_of_detached(const struct asf_cios *c);
-/* asf__settle_detached: put one detached output, d, up to regions that are kept; d is freed when all of it
+/* asf__settle_detached: put one detached output, d, up to the first region in use; d is freed when all of it
  * has been put.  returns  as asf__flush_output. */
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d);
 static inline off64_t asf__end_apart(const struct asf_cios *c) {

@@ -2,7 +2,8 @@
  *
  * seek.c - tell a stream's offset, and seek: within the current buffer if the target is in it; else to the
  * target's block, which is read so that the next seeks find their targets in the buffer.  A stream with
- * ASF_SEEKS_ANEW always seeks by the module, reads no block, and asks for the descriptor's offset each time.
+ * ASF_SEEKS_ANEW always seeks by the module and reads no block.  It asks for the descriptor's offset each
+ * time, unless no other process or stream can have moved the descriptor.
  */
 #define _GNU_SOURCE
 #include "backplane/bulk.h"
@@ -99,7 +100,7 @@ static bool drop_pushed_back(struct asf_cios *c, off64_t *offset, int whence) {
 }
 
 /* Seeks by the module even if the target is in the window, so that the next bytes are read from the file
- * then.  A seek that fails leaves the window and pushed-back bytes. */
+ * then.  A seek that fails keeps the window and pushed-back bytes. */
 static off64_t seek_anew(struct asf_cios *c, off64_t offset, int whence) {
     off64_t behind = c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0;
     if (whence == SEEK_CUR)
