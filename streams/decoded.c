@@ -3,10 +3,10 @@
  * decoded.c - a stream of the decoded bytes of another stream.
  *
  * The program's thread and a worker share a ring of input regions and a ring of decoded blocks.  The
- * program's thread reads the stream below and takes decoded blocks.  It also decodes, until the first block
- * is full; then a worker thread is started to decode.  The worker waits only for the program's thread and
- * never reads, so signals, cancellation and read errors reach the program's thread.  A decoded block becomes
- * the stream's current buffer without a copy.
+ * program's thread reads the stream below and takes decoded blocks.  It also decodes the first 256 KB; then a
+ * worker thread is started to decode.  The worker waits only for the program's thread and never reads, so
+ * signals, cancellation and read errors reach the program's thread.  A decoded block becomes the stream's
+ * current buffer without a copy.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -207,8 +207,8 @@ int asf__map_trim(struct asf_cios *c) {
     return 0;
 }
 
-/* Bytes before the first replaced page are the file's.  If the file is longer again, the page before that
- * one is in doubt, too: the file may have ended in it meanwhile, and the rest of the page was zero then. */
+/* Bytes before the first replaced page are the file's.  If the file has grown again, the page before
+ * the replaced one is in doubt, too: the file may have ended in that page, whose rest was zero then. */
 bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end) {
     const char *torn = asf__replaced_from(watch);
     off64_t size = c->ops->length(c), there = size - at;

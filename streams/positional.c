@@ -3,7 +3,8 @@
  * positional.c - regions at any offset of a regular file, for sallocAt outside the current buffer.  pread
  * fills a region of input, in memory of its own.  After as many reads as mapping the file would cost page
  * faults, the whole file is mapped, and regions point into the map.  A region of output is a buffer of its
- * own, which pwrite puts when the region is given back.  No system call is made with the stream's lock held.
+ * own, which pwrite puts when the region is given back.  pread and pwrite are called without the stream's
+ * lock.
  *
  * After such a region the stream continues at the region's end, but its window and descriptor move only at
  * the next sequential call (ASF_MOVED).  Until then each thread records the end of its latest region, with
@@ -21,8 +22,8 @@
 #include "lib/sys/syscalls.h"
 #include "streams/modules.h"
 
-/* The kernel maps sixteen pages at each fault, and a fault costs about as much as two small reads: a file
- * of 200 MB is mapped after 3200 reads of 0.5 us each. */
+/* The kernel maps sixteen pages at each fault.  The file is mapped after as many reads as its map can cost
+ * faults: 200 MB after 3200 reads.  A fault costs about as much as two small reads of 0.5 us each. */
 enum { FAULT_AROUND = 64 << 10 };
 
 /* Each thread enters its regions in one of SHARDS tables of REGIONS entries, so that up to SHARDS threads
@@ -249,9 +250,8 @@ size_t asf__latest_at(struct asf_cios *c, const char *region) {
 /* --- the map ------------------------------------------------------------------------------ */
 
 /* Maps the file if as many reads were made as touching the whole map would cost page faults.  A stream that
- * writes has no
- * map: regions in a map would show what the stream writes.  At least half of the file must be data: a
- * mapped hole costs a fault for each page, and memory on tmpfs.  Lock: held. */
+ * writes has no map: regions in a map would show the bytes that the stream writes.  At least half of the file
+ * must be data: a mapped hole costs a fault for each page, and memory on tmpfs.  Lock: held. */
 static void consider_map(struct asf_cios *c, struct asf_positional *p) {
     struct stat64 st;
     int error = 0;

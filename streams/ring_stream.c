@@ -385,8 +385,8 @@ static void in_child(void) {
     pthread_mutex_unlock(&all_lock);
 }
 
-/* The C library's pthread_atfork passes a handle of the calling library, to unregister when it is unloaded;
- * NULL: never */
+/* The C library's pthread_atfork passes the calling object's handle, so that dlclose removes the handlers.
+ * This library is never unloaded, and passes none. */
 extern int __register_atfork(void (*before)(void), void (*after)(void), void (*child)(void), void *object);
 
 static void register_fork_handlers(void) {

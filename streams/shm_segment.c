@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * shm_segment.c - a stream of a segment's data.  The current buffer is the segment itself, from the stream's
- * offset to the end: input regions point into the segment, and output is complete when it is in a region.
+ * offset to the end: input regions point into the segment, and bytes that the program stores in an output
+ * region are in the segment at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -90,8 +90,8 @@ bool asf__show_window(struct asf_cios *c, struct asf_window *w, off64_t at, off6
 const char *asf__why_map(const struct asf_cios *c, const struct stat64 *st);
 unsigned asf__map_costs(const struct asf_cios *c, off64_t size);
 
-/* asf__still_there: whether the file still had the byte `last` of the window after the byte was copied.  A
- * truncation zeroes the bytes after the new end and unmaps the pages after it before it returns.
+/* asf__still_there: whether the file still had the byte `last` of the window after the byte was copied.
+ * Before a truncation returns, the kernel zeroes the rest of the new last page and unmaps later pages.
  * returns  true: the byte is valid; false: it may be valid. */
 static inline bool asf__still_there(const struct asf_window *w, const char *last) {
     if (asf__unlikely(*(const volatile char *)last == 0)) {

@@ -274,7 +274,7 @@ static void limit_to_size(const struct asf_transfer *t, const struct asf_cios *i
         *most = end - in->offset;
 }
 
-/* Shares blocks, which moves no bytes, or skips a hole, which must stay one. */
+/* Shares blocks with the output, or skips a hole, so that it stays a hole: neither moves bytes. */
 static int64_t without_moving(struct asf_transfer *t, struct asf_cios *in, struct asf_cios *out,
                               int64_t most) {
     bool hole = t->sparse && in->offset >= t->data_end;
