@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock.c - the slow paths of the stream lock: contention and bias.  The futex word follows libc's
- * protocol (0 free, 1 held, 2 held with waiters), since libc's own code locks the same words.
+ * lock.c - the slow paths of the stream lock: contention and bias.  The futex word follows glibc's
+ * protocol (0 free, 1 held, 2 held with waiters), since glibc's own code locks the same words.
  */
 #define _GNU_SOURCE
 #include "lib/sys/lock.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock.h - the stream lock: recursive, in libc's own words and protocol, so that libc's code, which
- * takes the same locks, excludes ours.  While the process has one thread, the words are written with
- * plain stores.  With more threads, a stream that only one thread uses is biased to that thread, which
- * then needs no atomic read-modify-write; the revoker pays with membarrier.
+ * lock.h - the stream lock: recursive, with the words and the protocol of glibc's FILE lock, so that glibc's
+ * code, which takes the same locks, excludes ours.  musl's code never takes them.  While the process has one
+ * thread, the words are written with plain stores.  With more threads, a stream that only one thread uses is
+ * biased to that thread, which then needs no atomic read-modify-write; the revoker pays with membarrier.
  */
 #ifndef ASF_LIB_LOCK_H
 #define ASF_LIB_LOCK_H
@@ -29,8 +29,8 @@ typedef uintptr_t asf__tag;
 #define ASF_RACY __attribute__((no_sanitize_thread))
 
 struct asf_lock {
-    int word;        /* 0 free, 1 held, 2 held and contended: libc's futex word */
-    int depth;       /* libc's count of `owner`'s locks: ASF_HELD_ONCE, and recursions */
+    int word;        /* 0 free, 1 held, 2 held and contended: glibc's futex word */
+    int depth;       /* glibc's count of `owner`'s locks: ASF_HELD_ONCE, and recursions */
     void *owner;     /* the holder, in libc's form: asf__owner */
     void *holder;    /* the thread the lock is biased to, or NULL */
     unsigned busy;   /* recursions of `holder`; written by it alone, read by revokers */
@@ -51,8 +51,8 @@ void asf__lock_inherit(struct asf_lock *l, bool own);
 /* asf__unbias: let libc's own code take the lock.  The bias ends for good.  But if this thread holds the
  * lock by its bias, the bias stays, and libc finds this thread as the owner.  Any thread may call. */
 void asf__unbias(struct asf_lock *l);
-/* The depth of a lock that this library took first.  libc counts up and down from there.  Locks that
- * libc took first have depth 1, from 2.37 on 0, and are never released here. */
+/* The depth of a lock that this library took first.  glibc counts up and down from there.  Locks that
+ * glibc took first have depth 1, since glibc 2.37 depth 0, and are never released here. */
 enum { ASF_HELD_ONCE = 1 << 20 };
 /* A bit in `depth`: the acquisition was reported to a race detector, so the release must be, too. */
 enum { ASF_TOLD = 1 << 24 };

@@ -17,7 +17,7 @@ struct asf__binary {
     int exponent;
 };
 
-/* Bounds of the exponents of all doubles. */
+/* Bounds of `exponent` in struct asf__binary, for all doubles. */
 enum { ASF__EXPONENT_MIN = -1137, ASF__EXPONENT_MAX = 960 };
 
 /* Digits of a number: 0.d1d2d3... * 10^point.  Digits after the last one are zeros. */

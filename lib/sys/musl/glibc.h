@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * glibc.h - names of glibc that musl lacks or spells otherwise.  On musl this file is included before
- * every file (lib/libc.cmake), and this directory has the headers of glibc that musl lacks.  The
- * rest of lib/ but text/of_libc.h, backplane/ and streams/ are written as for glibc, and know of no musl.
+ * every file (lib/libc.cmake), and this directory has the headers of glibc that musl lacks.
+ * In lib/ only this directory and text/of_libc.h test for musl.  The rest of lib/, backplane/ and streams/
+ * use glibc's names.
  */
 #ifndef ASF_LIB_SYS_MUSL_GLIBC_H
 #define ASF_LIB_SYS_MUSL_GLIBC_H
