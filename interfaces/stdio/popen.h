@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * popen.h - hooks by which another interface extends popen.
+ * popen.h - hooks that let another interface extend popen.
  */
 #ifndef ASF_INTERFACES_STDIO_POPEN_H
 #define ASF_INTERFACES_STDIO_POPEN_H

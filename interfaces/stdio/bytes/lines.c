@@ -24,8 +24,8 @@ static inline size_t count_valid(struct asf_cios *c, size_t length, bool *found)
     return asf__avail(c) < length ? asf__avail(c) : length;
 }
 
-/* Makes an unoriented stream a byte stream: after a seek even its window may have bytes.  At exit libc sets
- * back the offset of oriented streams only. */
+/* Makes an unoriented stream a byte stream.  After a seek the window of an unoriented stream may have bytes.
+ * At exit libc sets back the offset of oriented streams only. */
 static inline void orient(struct asf_cios *c) {
     if (asf__unlikely(c->orientation == 0))
         c->orientation = -1;

@@ -39,7 +39,7 @@ extern int __underflow(FILE *);
 
 #define asf__find_byte memchr
 
-/* --- whose a FILE is ------------------------------------------------------------ */
+/* --- streams of ours and FILEs of glibc ------------------------------------------ */
 
 static inline bool asf__ours(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__jumps);

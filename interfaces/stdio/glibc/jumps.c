@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c - glibc's table of a byte stream's functions, by which functions inside libc (perror, error,
- * getopt, vfscanf, the flush at exit) call our streams.
+ * jumps.c - glibc's table of a byte stream's functions.  Functions inside libc (perror, error, getopt,
+ * vfscanf, the flush at exit) call our streams through the table.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

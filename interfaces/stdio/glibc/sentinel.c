@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sentinel.c - an entry of ours in glibc's chain of streams, by which glibc flushes our streams after the
- * last destructor.
+ * sentinel.c - an entry of ours in glibc's chain of streams.  Through this entry glibc flushes our streams
+ * after the last destructor.
  *
  * The standard streams replace glibc's own under its names.  glibc finds that their table is not its own, and
  * switches off its check of tables.

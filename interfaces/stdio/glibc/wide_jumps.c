@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_jumps.c - glibc's table of a wide stream's functions, by which functions inside libc (vfwprintf,
- * vfwscanf, the flush at exit) call our streams.  libc's fwide replaces the table of byte streams by it.
+ * wide_jumps.c - glibc's table of a wide stream's functions.  Functions inside libc (vfwprintf, vfwscanf,
+ * the flush at exit) call our streams through the table.  libc's fwide replaces the table of byte streams by
+ * this one.
  */
 #include "interfaces/stdio/stdio_cios.h"
 

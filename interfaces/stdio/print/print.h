@@ -34,7 +34,7 @@ bool asf__print_bytes(int fd, const char *p, size_t n);
 /* The formatter leaves some formats to libc's own code (glibc/glibc_print.c, musl/musl_print.c).  fortify:
  * the level of checking, which glibc's checked forms take.
  * asf__libc_print: on a stream, which is locked.
- * asf__libc_print_text: into p[0..room) and a null after it; `all`: that is the whole call.
+ * asf__libc_print_text: into p[0..room) and a null after it; `all`: libc makes the program's whole call.
  * asf__libc_print_checked: __vsprintf_chk, after an error.
  * asf__libc_print_allocated: vasprintf. */
 int asf__libc_print(struct asf_cios *c, int fortify, const char *format, asf__arguments ap);

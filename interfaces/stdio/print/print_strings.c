@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * print_strings.c - the printf family into memory, by lib/text/format.c, and by libc for the formats that
- * this refuses.  No stream is made and no lock is taken; only asprintf allocates memory.
+ * format.c refuses.  No stream is made and no lock is taken; only asprintf allocates memory.
  *
  * A static program uses glibc's functions instead: other objects of glibc's libc.a already link them.
  */

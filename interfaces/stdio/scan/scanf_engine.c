@@ -71,7 +71,7 @@ int asf__scan_refill(struct asf_scan *s) {
 /* --- white space and text ----------------------------------------------------- */
 
 /* Skips white space beyond the window.  glibc restores errno afterwards, unless a signal ended the read.
- * Returns false when reading was so interrupted, or the text was too short. */
+ * Returns false if a signal ended the read, or the text was too short. */
 static __attribute__((noinline)) bool skip_space_past_window(struct asf_scan *s) {
     const bool restores = ASF_LIBC(scan_clears_errno);
     int saved = errno;
@@ -87,7 +87,7 @@ static __attribute__((noinline)) bool skip_space_past_window(struct asf_scan *s)
     return !asf__scan_is_truncated(s);
 }
 
-/* Skips white space before a conversion.  Returns false when reading was interrupted, or the text was too
+/* Skips white space before a conversion.  Returns false if a signal ended the read, or the text was too
  * short. */
 static inline bool skip_space(struct asf_scan *s) {
     const unsigned char *p = s->at;

@@ -27,7 +27,7 @@
 enum asf_dialect { ASF_SCAN_GNU, ASF_SCAN_C99, ASF_SCAN_C23 };
 
 enum asf_directive_kind {
-    ASF_SCAN_UNKNOWN, /* a letter that converts nothing: a mismatch */
+    ASF_SCAN_UNKNOWN, /* a letter that converts nothing; treated as a mismatch */
     ASF_SCAN_TEXT,    /* text to match; white space in it matches any white space */
     ASF_SCAN_BYTES,   /* bytes to match exactly */
     ASF_SCAN_INTEGER, /* %d %i %u %o %x %p %b */
@@ -40,7 +40,7 @@ enum asf_directive_kind {
     ASF_SCAN_WIDE_SET,
     ASF_SCAN_COUNT,
     ASF_SCAN_PERCENT,
-    ASF_SCAN_STOP, /* the format ends within a conversion: a mismatch, too */
+    ASF_SCAN_STOP, /* the format ends within a conversion; treated as a mismatch */
 };
 
 /* Flags of a directive. */

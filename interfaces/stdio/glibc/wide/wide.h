@@ -3,7 +3,7 @@
  * wide.h - what the files of wide streams share.  The characters of a wide stream are in its `wide`, which
  * has glibc's layout: programs and libc's own code (vfwprintf, vfwscanf) move its pointers, and call the jump
  * table when a window is used up.  Below it, bytes are read and converted as in libc.  Output reaches the
- * descriptor when it does in libc, but in few system calls where libc makes one for each 16 bytes.
+ * descriptor at the same moments as in libc, with fewer system calls: libc makes one for each 16 bytes.
  *
  * The caller holds the lock, unless a line says otherwise.
  */

@@ -24,7 +24,7 @@ int asf__orient(FILE *f, int mode) {
 }
 
 /* Makes a buffer of as many characters as the buffer below has bytes; of a quarter if that is the
- * program's memory; of one character without memory. */
+ * program's memory; of one character if memory is short. */
 static void make_buffer(struct asf_cios *c) {
     struct asf_wide *w = &c->wide;
     size_t bytes = (size_t)(c->buf_end - c->buf_base);

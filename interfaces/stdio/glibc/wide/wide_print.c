@@ -2,8 +2,8 @@
  *
  * wide_print.c - fwprintf, swprintf and their variants: lib/text/format_wide.c formats directly into the
  * buffer of characters or the program's memory.  A chunk that does not fit is put with the text before it.
- * libc's own code serves what the formatter leaves, and unbuffered streams; it works on our FILE through its
- * window and jump table.
+ * libc's own code serves unbuffered streams, and formats that the formatter leaves; it works on our FILE
+ * through its window and jump table.
  *
  * Not in static programs: there libc's functions reach our streams through the jump table.
  */
@@ -113,8 +113,8 @@ ASF_VARIADIC(__wprintf_chk, (int flag, const wchar_t *format, ...),
 
 /* --- into memory ---------------------------------------------------------------- */
 
-/* If the formatter leaves anything, libc makes the whole call.  That may be because the text does not fit,
- * which is an error. */
+/* If the formatter stops before the end of the format, libc makes the whole call.  The formatter also stops
+ * if the text does not fit: libc then reports the error. */
 static int print_string(wchar_t *s, size_t n, int fortify, const wchar_t *format, asf__arguments ap) {
     struct asf__place first = asf__place_in(ap);
     if (asf__likely(n > 0 && format)) {

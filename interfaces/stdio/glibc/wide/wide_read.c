@@ -33,7 +33,7 @@ static void prepare_buffers(struct asf_cios *c) {
     size_t left = asf__avail(c);
     const char *rest = c->read_ptr;
     struct asf_buffer *b = c->buffer->refs ? asf__buffer_new(c->buffer->size) : NULL;
-    if (b) { /* regions keep their bytes; without memory for a second buffer they do not */
+    if (b) { /* regions keep the old buffer; without memory for a new one their bytes change */
         memcpy(b->base, rest, left);
         asf__use_buffer(c, b);
     } else if (left) {

@@ -26,8 +26,8 @@ static int add_bytes(struct asf_cios *c, const char *bytes, size_t n) {
     return error;
 }
 
-/* Converts characters to bytes and advances *from over them.  A character that cannot be converted ends
- * this without an error. */
+/* Converts characters to bytes and advances *from over them.  Stops, without an error, before a
+ * character that cannot be converted. */
 static int convert_output(struct asf_cios *c, const wchar_t **from, const wchar_t *end) {
     enum asf_converted status = ASF_CONVERTED;
     int rc = 0;
