@@ -113,8 +113,8 @@ static void begin_private(struct asf_fd *d, int fd, size_t n, off64_t at) {
     asf__unlock(&c->lk);
 }
 
-/* Counts a small read of a NEW descriptor that the kernel served: n bytes at `at`, or if that is negative
- * at the descriptor's offset.  lock: none. */
+/* Counts a small read of a NEW descriptor that the kernel served: n bytes at the offset `at`; a negative `at`
+ * means the descriptor's offset.  lock: none. */
 static void count_new_miss(struct asf_fd *d, int fd, size_t n, off64_t at) {
     d->seeks += at >= 0;
     if (++d->missed > d->misses_allowed)

@@ -58,8 +58,8 @@ long asf__libc_close(int fd) {
     return MUSLS(close)(fd) < 0 ? -errno : 0;
 }
 
-/* As musl, repeats the call while another thread is opening `to`.  musl 1.2.3 ignores flags that the kernel
- * refuses. */
+/* As musl, repeats the call while another thread is opening `to`.  Flags that the kernel refuses are an
+ * error; musl 1.2.3 ignores them. */
 long asf__libc_dup3(int from, int to, int flags) {
     long r;
     do
