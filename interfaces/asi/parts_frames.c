@@ -70,7 +70,7 @@ static int measure_next(struct asf_frame_cuts *k) {
 static int64_t find_frame_end(struct asf_frame_cuts *k, int64_t offset) {
     const int64_t from = offset > k->searched ? offset : k->searched;
     const int64_t found = asf__find_frame(k->frames, from, k->most);
-    if (found == 0) /* the next search continues after this one */
+    if (found == 0) /* the next search begins after the range of this one */
         k->searched = from < k->size ? from + k->most + 1 : k->size;
     return found;
 }
