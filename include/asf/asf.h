@@ -34,7 +34,7 @@ extern "C" {
 #define ASF_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* A name of an earlier version, which that version's programs need. */
+/* Marks a name of an earlier version, kept for programs of that version. */
 #define ASF_RENAMED(now) __attribute__((deprecated("it is " #now " now")))
 
 /* A stream: the client I/O state (CIOS) of the paper.  One object serves all interfaces: a FILE * of

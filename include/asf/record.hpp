@@ -230,8 +230,8 @@ template <class T> asf_record_format *format_of() {
 /* --- writing ------------------------------------------------------------------------ */
 
 /* A writer to a stream of the caller's.  close() throws asf_record_writer_close's error; the
- * destructor ignores it.  A closed writer refuses to write with -EBADF, as does a constructor without
- * a stream. */
+ * destructor ignores it.  The error is -EBADF when a closed writer writes, and when the
+ * constructor gets a null pointer. */
 class writer {
   public:
     explicit writer(asf_cios *stream, asf_record_options options = {}) {

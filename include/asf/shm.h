@@ -58,11 +58,11 @@ ASF_EXPORT char *asf_shm_create(const char *name, mode_t mode, size_t nbytes);
  *          nobody can truncate it under a reader
  * asf_shm_create uses posix, or the backend named by ASF_OPTIONS=shm=posix or shm=sysv.
  *
- * A memfd exists as long as a process has a descriptor for it or has it attached.  Its creator has
- * one, which the label names and asf_shm_close leaves open: until that process calls asf_shm_remove or
- * ends.  For a longer life another process must take the segment before: by asf_shm_fd, the descriptor sent
- * over a socket or inherited, and asf_shm_open_fd.  A label finds it as long as a process that the
- * reader may inspect has a descriptor: usually a process of the same user. */
+ * A memfd exists as long as a process has a descriptor for it or has it attached.  The label names the
+ * creator's descriptor, which asf_shm_close leaves open until the creator calls asf_shm_remove or ends.
+ * A process that needs the segment for longer must take it before then: it gets a descriptor of
+ * asf_shm_fd over a socket or by inheritance, and calls asf_shm_open_fd.  A label finds the segment as long
+ * as a process that the reader may inspect has a descriptor: usually a process of the same user. */
 ASF_EXPORT char *asf_shm_create_on(const char *backend, const char *name, mode_t mode, size_t nbytes);
 
 /* asf_shm_open: attach a segment for reading.
