@@ -72,8 +72,8 @@ struct asf_record_format *asf__record_keep(struct asf_record_format *f) {
     return f;
 }
 
-/* Functions of ThreadSanitizer; NULL without it.  It does not see the atomics of a library that was built
- * without it. */
+/* Functions of ThreadSanitizer; NULL without it.  ThreadSanitizer does not see the atomics of a library that
+ * was built without it. */
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 

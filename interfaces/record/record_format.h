@@ -13,8 +13,9 @@
  *
  * Then come the structs, 16 bytes each: u32 name, u32 size, u16 first field, u16 fields, u8 alignment, 3 zero
  * bytes.  Then the fields, 20 bytes each: u32 name, u32 offset, u32 count, u16 struct, u16 counter, u8 kind,
- * u8 size, u8 shape, u8 0.  Then the names, null-terminated, in order of first use.  A struct comes after the
- * structs that it contains, so there are no cycles; the last struct is the record.
+ * u8 size, u8 shape, u8 0.  Then the names, null-terminated, in order of use; a name that is used twice
+ * occurs twice.  A struct comes after the structs that it contains, so there are no cycles; the last struct
+ * is the record.
  */
 #ifndef ASF_RECORD_FORMAT_H
 #define ASF_RECORD_FORMAT_H
@@ -105,15 +106,16 @@ int asf__record_fail(int code, const char *format, ...) __attribute__((cold, for
 /* asf__record_no_memory: returns -ENOMEM and sets the text; `what` is "for ..." or "to ...". */
 int asf__record_no_memory(const char *what) __attribute__((cold));
 
-/* asf__record_options: the program's options, which may be NULL, with defaults in place of zeros.
- * returns  0; -EINVAL: they are of another version */
+/* asf__record_options: copy the program's options, with defaults in place of zeros; `given` may be NULL.
+ * returns  0; -EINVAL: the options have another version */
 int asf__record_options(const struct asf_record_options *given, struct asf_record_options *options);
 
-/* asf__check_native: whether a format is of this machine.
+/* asf__check_native: check that a format has this machine's byte order and pointer size.
  * returns  0; -EINVAL */
 int asf__check_native(const struct asf_record_format *f);
 
-/* asf__fits_stream: whether a stream with `count` formats of `footprint` bytes may have another one.
+/* asf__fits_stream: check that a stream with `count` formats, which use `footprint` bytes of memory, may have
+ * the format `f` as well.
  * returns  0; -E2BIG */
 int asf__fits_stream(const struct asf_record_options *o, size_t count, size_t footprint,
                      const struct asf_record_format *f);

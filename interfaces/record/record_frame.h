@@ -4,8 +4,8 @@
  *
  * A frame begins with a header of 16 bytes, little-endian: u32 token, u8 version (1), u8 kind, u8 0, u8
  * gap, u64 bytes of payload.  Then come 16 times `gap` bytes, the payload, and zeros up to a multiple of
- * 16.  Each frame begins at a multiple of 16 bytes in the stream.  The payload of a large record begins at
- * a multiple of 64.
+ * 16.  Each frame begins at a multiple of 16 bytes in the stream.  The payload of a large record, or of a
+ * record with an alignment above 16, begins at a multiple of 64.
  *
  *   START   begins a stream of records; the token is "asfr", and there is no payload.  The formats
  *           before it are no longer valid, so streams can be concatenated.
@@ -73,8 +73,8 @@ void asf__frame_put(unsigned char *at, const struct asf__frame *frame);
 /* asf__frame_get: read a header.  Returns 0 or -EBADMSG. */
 int asf__frame_get(const unsigned char *at, struct asf__frame *frame);
 
-/* asf__gap: the blocks of 16 bytes, `least` or more, that must follow a header at `position` for the payload
- * to be aligned. */
+/* asf__gap: returns how many blocks of 16 bytes, at least `least`, must follow a header at `position` so that
+ * the payload is aligned. */
 uint8_t asf__gap(uint64_t position, size_t length, size_t alignment, unsigned least);
 
 /* --- the index of a file: offsets of its formats and records ----------------------------------- */

@@ -42,8 +42,8 @@ void asf__map_repeat(struct asf__map *map, uint32_t times, uint32_t src_step) {
     map->src_length += src_step * (times - 1);
 }
 
-/* Returns how many target bytes from `dst` on one window can provide.  *least and *most are the first and
- * last offsets at which this window may begin. */
+/* Returns how many target bytes, beginning at `dst`, one window can provide.  *least and *most are the first
+ * and last offsets at which this window may begin. */
 static uint32_t window_bytes(const struct asf__map *map, uint32_t dst, int32_t *least, int32_t *most) {
     const int32_t here = (int32_t)(map->base + dst);
     int32_t low = map->in_place ? here : INT32_MAX, high = map->in_place ? here + LANE - 1 : -1;
@@ -63,8 +63,8 @@ static uint32_t window_bytes(const struct asf__map *map, uint32_t dst, int32_t *
     return n;
 }
 
-/* Returns the offset of a window: directly after the last window if allowed; otherwise the greatest one, but
- * if possible without reading past the end of the source. */
+/* Returns the offset of a window: directly after the last window if allowed; otherwise the greatest allowed
+ * offset, or a smaller one if the window would exceed the source. */
 static uint32_t choose_window(const struct asf__map *map, const struct asf__lane *last, int32_t least,
                               int32_t most) {
     int32_t end = (int32_t)map->src_length - LANE;

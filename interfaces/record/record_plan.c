@@ -12,7 +12,8 @@
 
 /* --- ops: how a struct is converted ------------------------------------------------------------ */
 
-/* The most bytes of padding between two copied fields that are copied, too, to make one copy of both. */
+/* Two copies with at most this many bytes of padding in between become one copy, which includes the padding.
+ */
 enum { PADDING = 16 };
 
 struct match {
@@ -162,7 +163,7 @@ static bool has_fallback(const struct asf__plan *plan, const struct asf__field *
     return has;
 }
 
-/* Sets array elements that the record lacks to zero.  Fills set pointers. */
+/* Sets array elements that the record lacks to zero.  Skips pointers, because fills set them. */
 static int zeros(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count) {
     if (count == 0 || native->kind == ASF_RECORD_STRING || native->shape == ASF_RECORD_DYNAMIC)
         return 0;
@@ -371,8 +372,8 @@ static int fill_struct(struct asf__plan *plan, uint32_t routine, struct slot_bas
     return rc;
 }
 
-/* Sorts the fills of fields that the record has before the others: these take their lengths from arrays with
- * the same counter. */
+/* Sorts the fills of fields that the record has before the others.  An array that the record lacks takes its
+ * length from an array with the same counter. */
 static void order_fills(struct asf__routine *r, struct asf__fill *room) {
     uint32_t n = 0;
     for (int there = 1; there >= 0; there--)
@@ -454,7 +455,7 @@ static int routine_of_structs(struct asf__plan *plan, unsigned wire, unsigned na
     return rc < 0 ? rc : match_fills(plan, own);
 }
 
-/* Array elements that are strings: each is one pointer. */
+/* Completes the routine for an array of strings, whose elements are one pointer each. */
 static int add_string(struct asf__plan *plan, uint32_t number, const struct asf__field *native) {
     static const struct asf__slot source = {.stride = 1, .alignment = 1, .sub = NONE, .text = true};
     struct asf__routine *r = &plan->routines[number];

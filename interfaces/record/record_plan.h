@@ -43,7 +43,7 @@ struct asf__op {
     uint32_t src, dst;
     uint32_t count;
     uint32_t body;         /* OP_LOOP: number of ops of the body */
-    uint32_t sstep, dstep; /* OP_LOOP: bytes between elements, of source and target */
+    uint32_t sstep, dstep; /* OP_LOOP: bytes from one element to the next, of source and target */
     const struct asf__field *field;
     const void *bytes;
 };
@@ -53,7 +53,7 @@ struct asf__fill {
     const struct asf__slot *slot;   /* in the native struct */
     const struct asf__slot *source; /* in the wire's struct; NULL: the record lacks the field */
     const struct asf__field *field;
-    uint32_t part;    /* index of `source` in the wire's struct */
+    uint32_t part;    /* index of `source` among the slots of the wire's struct */
     uint32_t routine; /* routine for the elements */
     bool first;       /* first fill with this counter: it sets the counter */
     uint64_t most;    /* largest value of the counter */
@@ -61,10 +61,10 @@ struct asf__fill {
 
 struct asf__code;
 
-/* How a struct, or an element of an array, is converted. */
+/* The conversion of a struct, or of an element of an array. */
 struct asf__routine {
     uint16_t wire, native;                    /* indices of the structs, or NONE */
-    const struct asf__field *source, *target; /* of dynamic arrays of other elements */
+    const struct asf__field *source, *target; /* fields: dynamic arrays of numbers or strings; or NULL */
     uint32_t from, to;                        /* bytes of an element, on the wire and native */
     uint32_t slots;                           /* pointers in an element on the wire */
     bool in_place;                            /* source and target may be the same memory */
@@ -72,7 +72,7 @@ struct asf__routine {
     uint32_t ops_count;
     struct asf__fill *fills;
     uint32_t fills_count;
-    struct asf__code *code; /* of a vector engine; NULL: the scalar one */
+    struct asf__code *code; /* of a vector engine; NULL: the scalar engine runs the ops */
 };
 
 struct asf__plan {
@@ -123,8 +123,9 @@ bool asf__plan_swap_in_place(const struct asf__plan *plan, unsigned char *record
                              const struct asf__parts *parts);
 
 /* asf__plan_convert: convert a checked record.
- *   root    the native struct
- *   block   memory for its parts: begins with the struct or, with `pointers`, is apart from it
+ *   root      the native struct
+ *   block     memory for the parts; it begins with the struct, unless `pointers` is set
+ *   pointers  store addresses in the pointers, not offsets in the block
  * returns  as asf__plan_size; after -E2BIG the target is incomplete */
 struct asf__target {
     unsigned char *root;

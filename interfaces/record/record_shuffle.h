@@ -49,8 +49,8 @@
         return 0;                                                                                            \
     }
 
-/* SHUFFLE_UP_TO_FOUR: in pick(), return such a function if the run has at most four items, all of this width.
- */
+/* SHUFFLE_UP_TO_FOUR: in pick(), return a function of SHUFFLE_FEW if the run has at most four items, all of
+ * this width. */
 #define SHUFFLE_UP_TO_FOUR(name, width, run)                                                                 \
     if ((run)->items_count <= 4 && (run)->uniform == (width))                                                \
         return name##_of[(run)->items_count - 1];

@@ -4,8 +4,9 @@
  * accessing memory outside the buffers.  The engines differ only in their pick().
  *
  * A lane always stores sixteen bytes, of which the last may be invalid.  The next lane or op overwrites
- * these.  So everything runs in order of native offsets, and near the end of a buffer lanes are executed byte
- * by byte.  When a record is swapped in place, a lane stores the bytes after its `length` unchanged.
+ * the invalid bytes.  So everything runs in order of native offsets, and near the end of a buffer lanes are
+ * executed byte by byte.  When a record is swapped in place, a lane stores the bytes after its `length`
+ * unchanged.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +18,8 @@
 #include "interfaces/record/record_vector.h"
 
 enum {
-    BIG = 256,      /* bytes from which on an array of numbers gets its own loop */
-    LONG_COPY = 64, /* bytes from which on a copy is faster with memcpy */
+    BIG = 256,      /* arrays of numbers with more bytes than this get their own loop */
+    LONG_COPY = 64, /* memcpy copies this many bytes, or more, faster than lanes do */
 };
 
 /* Machine code of the program's generator. */
@@ -28,15 +29,15 @@ struct generated {
     const struct asf_record_generator *by;
 };
 
-/* An array of elements without inner loops: first the shuffles of all elements, then the other ops, element
- * by element. */
+/* The conversion of an array whose elements have no inner loops: first the shuffles of all elements, then the
+ * other ops, element by element.  Generated code does both for one element after the other. */
 struct flat {
     struct asf__run one, many; /* `many` converts several elements in one iteration */
     uint32_t from, to;         /* bytes of an element, on the wire and native */
     bool copies;               /* the elements are equal on both sides */
     bool in_place;             /* source and target may be the same memory */
-    bool only_lanes;           /* there are no other ops */
-    size_t several;            /* number of elements from which on `many` is used */
+    bool only_lanes;           /* lanes do all ops: `others` is empty */
+    size_t several;            /* an array with fewer elements is converted by `one` alone */
     struct asf__op *others;
     uint32_t others_count;
     struct generated generated; /* converts one element per iteration, lanes and other ops */
@@ -183,7 +184,7 @@ static int make_flat(struct flat **made, const struct asf__op *ops, uint32_t cou
         return asf__record_no_memory("to plan the conversion");
     memset(map.at, 0xff, map.length * sizeof *map.at);
     for (uint32_t i = 0; i < count; i++) {
-        if (ops[i].code <= OP_ZERO) { /* only rearranges bytes */
+        if (ops[i].code <= OP_ZERO) { /* the op only rearranges bytes */
             asf__map_op(&map, &ops[i], base);
             any = true;
         } else {
@@ -233,7 +234,7 @@ static bool is_array(const struct asf__op *m) {
     return m->code != OP_COPY && m->code != OP_ZERO && m->code != OP_FIXED && bytes_of(m) > BIG;
 }
 
-/* Makes the steps of an array of numbers, whose element is one number. */
+/* Makes the step that converts an array of numbers; the step's flat converts one number. */
 static int make_array(struct asf__code *code, const struct asf__op *m) {
     struct asf__op body = *m;
     struct step *s = add_step(code, STEP_FLAT);
@@ -299,7 +300,8 @@ static int make_steps(struct asf__code *code, const struct asf__op *ops, uint32_
     return rc;
 }
 
-/* Whether an element is short and has only short parts: one flat then converts all of it. */
+/* Whether one flat can convert a whole element: the element and each op are short.  An op
+ * that is the only one may also be a long copy. */
 static bool is_whole(const struct asf__routine *r) {
     if (!is_flat(r->ops, r->ops_count) || r->to > MAP_MOST)
         return false;
@@ -372,7 +374,7 @@ static void run_all(const struct asf__run *run, const unsigned char *src, unsign
 
 /* Converts the elements that remain after the last full iteration of `many`.  Usually runs `many` once more
  * on the last elements of the array, so that some are converted twice.  Uses `one` if this would exceed the
- * buffers, and in place, where the source has already changed. */
+ * buffers, if `many` has not run yet, and in place, where the source has already changed. */
 static void run_rest(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                      size_t done, const struct asf__bounds *b) {
     const struct asf__run *run = &f->many;

@@ -69,7 +69,7 @@ const struct asf__engine *asf__engine_now(void);
 /* asf__do_ops: execute `count` ops on one element. */
 int asf__do_ops(const struct asf__op *ops, uint32_t count, const unsigned char *src, unsigned char *dst);
 
-/* The vector engines; the CPU may lack them. */
+/* The vector engines; the CPU may not support them. */
 extern const struct asf__engine asf__engine_ssse3, asf__engine_avx2, asf__engine_avx512, asf__engine_neon;
 
 /* --- covering a map with lanes ----------------------------------------------------------------- */
@@ -83,12 +83,12 @@ enum {
 struct asf__map {
     uint32_t length;      /* bytes of the target */
     uint32_t src_length;  /* bytes of the source element */
-    bool in_place;        /* source and target may be one: each lane's window begins at its target */
-    uint32_t base;        /* with in_place: offset in the source of the target's first byte */
+    bool in_place;        /* each lane's window begins at the offset of the lane's target */
+    uint32_t base;        /* with in_place: offset of the map's first target byte in the element */
     int32_t at[MAP_MOST]; /* offset of the source byte, or ZERO_BYTE */
 };
 
-/* asf__map_op: enter a byte op in the map, whose first byte has target offset `base`. */
+/* asf__map_op: enter a byte op in the map.  `base` is the target offset of the map's first byte. */
 void asf__map_op(struct asf__map *map, const struct asf__op *m, uint32_t base);
 
 /* asf__map_repeat: extend a map of one element to `times` elements. */

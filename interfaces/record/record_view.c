@@ -139,7 +139,7 @@ int asf_record_view(struct asf_record *record, struct asf_record_format *native,
     if (record->handed_over && plan->in_place && is_aligned(record, native) &&
         asf__plan_swap_in_place(plan, (unsigned char *)(uintptr_t)record->data, record->length,
                                 &record->parts)) {
-        record->format = plan->native; /* from now on */
+        record->format = plan->native; /* the record now has the native format */
         *data = record->data;
         return got;
     }
@@ -180,7 +180,7 @@ static void field_of(const struct asf_record_value *from, const struct asf__fiel
     asf_record_layout_field(s, (size_t)(field - s->fields), &result.member);
     result.at = from->at + field->offset;
     result.part = from->part + field->first_slot;
-    if (field->shape == ASF_RECORD_DYNAMIC) { /* refers to its elements */
+    if (field->shape == ASF_RECORD_DYNAMIC) { /* the value refers to the array's elements */
         const struct asf__part *part = &from->record->parts.all[result.part];
         result.at = part->at ? from->record->data + part->at : NULL;
         result.count = part->count;

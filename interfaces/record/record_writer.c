@@ -16,12 +16,11 @@
 
 /* --- marshalling: one traversal measures, copies or references the data ------------------------ */
 
-/* A record as a list of chunks: copied bytes, from `start` on, and strings and arrays that are referenced,
- * not copied. */
+/* A record as a list of chunks: copied bytes, and strings and arrays that are referenced, not copied. */
 struct chunks {
     struct iovec *all;
     size_t count, most;
-    unsigned char *start, *end; /* the chunk being filled, and the end of its memory */
+    unsigned char *start, *end; /* start of the current chunk of copied bytes; end of the memory for them */
 };
 
 struct marshal {
@@ -32,14 +31,14 @@ struct marshal {
     struct chunks *chunks; /* NULL: copy everything */
 };
 
-enum { REFERENCE_LEAST = 512 }; /* bytes from which on a string or array is referenced */
+enum { REFERENCE_LEAST = 512 }; /* bytes of the shortest string or array that is referenced */
 
 static int no_room(const struct asf__slot *slot) {
     return asf__record_fail(-E2BIG, "field '%.64s': the record is too large, or changes while it is written",
                             slot->field->name);
 }
 
-/* The address of the record's byte at offset `at`, if it is a copied one. */
+/* Returns the address of the record's byte at offset `at`, which must be a copied byte. */
 static unsigned char *address_of(const struct marshal *g, size_t at) {
     return g->record + (at - g->skipped);
 }
@@ -187,7 +186,7 @@ static int marshal(const struct asf_record_format *f, const void *data, unsigned
     return rc;
 }
 
-/* Writes the copied bytes to `record`, with zeros after its end up to `padded` bytes, and lists the chunks.
+/* Writes the copied bytes to `record`, then zeros from the record's end to `padded` bytes; lists the chunks.
  * -E2BIG: the memory is too small, or chunks->most is 0. */
 static int marshal_chunks(const struct asf_record_format *f, const void *data, unsigned char *record,
                           size_t size, size_t padded, struct chunks *chunks) {
@@ -222,7 +221,7 @@ struct draft {
 struct asf_record_writer {
     struct asf_cios *stream;
     struct asf_record_options options;
-    uint64_t position; /* bytes written since START */
+    uint64_t position; /* offset of the next frame, counted from START */
     struct asf_record_format **formats;
     uint32_t count, room, last;
     size_t footprint; /* bytes of memory of the formats */
@@ -423,7 +422,7 @@ int asf_record_begin(struct asf_record_writer *w, struct asf_record_format *f, s
     return rc;
 }
 
-/* Reserves bytes after the struct, and stores their offset in the pointer at `slot`. */
+/* Reserves bytes after those in use, and stores their offset in the pointer at `slot`. */
 static void *take_room(struct draft *s, void *slot, size_t bytes, size_t align) {
     size_t at = (s->used + align - 1) & -align;
     if (!s->region || bytes > s->room || at > s->room - bytes) {

@@ -34,8 +34,8 @@ static int error_of(const redisContext *c) {
     return c->err == REDIS_ERR_OOM ? -ENOMEM : -EIO;
 }
 
-/* Returns the error of a lost connection.  -ENOENT, of a missing socket, would mean that the format is
- * missing. */
+/* Returns the error of a lost connection.  If the server's socket is missing, that is -ECONNREFUSED, because
+ * -ENOENT would mean that the format is missing. */
 static int loss_of(const redisContext *c) {
     int rc = error_of(c);
     return rc == -ENOENT ? -ECONNREFUSED : rc;
@@ -48,7 +48,7 @@ static redisReply *ask_once(struct server *s, const char *format, const char *ke
 }
 
 /* Sends a command, and once more after reconnecting if the connection was lost.  hiredis writes without
- * MSG_NOSIGNAL; so SIGPIPE is blocked, and one that the write raised is removed. */
+ * MSG_NOSIGNAL; so SIGPIPE is blocked, and a SIGPIPE that the write raised is removed. */
 static redisReply *ask(struct server *s, const char *format, const char *key, const void *value,
                        size_t length) {
     static const struct timespec now = {0, 0};
