@@ -62,9 +62,9 @@ bool asf__is_library(const char *path);
 enum library { STDIO_LIBRARY, UNIX_LIBRARY };
 
 /* asf__preload: returns the LD_PRELOAD for programs to be served.  The first call for a library fixes its
- * value.  The library stands last, or before libc if LD_PRELOAD names libc: wrappers of other libraries
- * precede it.  The build for OTHER_LIBC follows if it is installed; each loader finds only its own build.  If
- * libasf_unix is missing for OTHER_LIBC, its libasf_stdio takes its place.
+ * value.  The library is the last entry, or precedes libc if LD_PRELOAD names libc, so wrappers of other
+ * libraries precede it.  The build for OTHER_LIBC follows if it is installed; each loader finds only its own
+ * build.  If libasf_unix is missing for OTHER_LIBC, its libasf_stdio takes its place.
  * errors  ends the process with EXIT_OWN_FAILURE if no library can be preloaded */
 const char *asf__preload(enum library library);
 
@@ -150,7 +150,7 @@ void asf__fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
  *   command  for the message: "pipe" or "shm ls" */
 void asf__bad_option(const char *command, int option, char **argv) __attribute__((noreturn));
 
-/* asf__size: returns an option's value in bytes, in the library's syntax; never 0.
+/* asf__size: parse an option's value, a size as in ASF_OPTIONS.  Returns the bytes, never 0.
  * errors  ends the process with EXIT_OWN_FAILURE if the value is not a size; the message names `command` */
 size_t asf__size(const char *command, const char *option, const char *value);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_advice.c - the advice of "asf stat": what would help, judged by the counts, or why nothing does.
+ * command_advice.c - the advice of "asf stat", judged by the counts: an option that would help, what asf
+ * saves, or why asf cannot help.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -60,7 +61,8 @@ static bool is_unix_io(const struct stream_report *s) {
     return !strcmp(s->module, "kernel") || !strcmp(s->module, "window");
 }
 
-/* Below these figures a difference cannot be noticed. */
+/* MIN_CALLS, MIN_BYTES: with fewer, the gain cannot be noticed.  WINDOW_READ: the largest read that a window
+ * serves. */
 enum { MIN_CALLS = 1000, MIN_BYTES = 1 << 20, WINDOW_READ = 4096 };
 
 static const char *advise_unix_io(const struct report *r, const struct stream_report *own) {

@@ -10,8 +10,8 @@
 
 /* asf__die_by_signals: from now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the child and its descendants,
  * then this process.  Ignored signals stay ignored.
- * Without this call only the child gets SIGINT and SIGQUIT, SIGTERM and SIGHUP are passed on to it, and this
- * process continues. */
+ * Without this call SIGINT and SIGQUIT reach only the child, and this process passes SIGTERM and SIGHUP on to
+ * the child.  None of the four ends this process. */
 void asf__die_by_signals(void);
 
 /* asf__fork: fork; only one child may exist at a time.

@@ -203,7 +203,7 @@ static const char *compare_outcomes(const struct comparison *c, enum variant var
     return found ? found : compare_files("standard error", a->errors, b->errors);
 }
 
-/* "" if the file is empty. */
+/* Returns "" if the file is empty. */
 static const char *first_line(int fd) {
     char *line = NULL;
     size_t room = 0;
@@ -249,7 +249,8 @@ static unsigned random_word(void) {
     return getrandom(&word, sizeof word, 0) == sizeof word ? word : (unsigned)rand();
 }
 
-/* The runs that fit into the time limit, more of them on a busy machine. */
+/* Returns --runs, or as many runs as fit into the time limit.  On a busy machine the limit is longer, and the
+ * maximum is higher. */
 static int choose_run_count(const struct comparison *c, double both, bool busy) {
     int usual = busy ? BUSY_RUNS : DEFAULT_RUNS;
     int fit = both > 0 ? (int)((busy ? busy_time_limit : time_limit) / both) : usual;
@@ -273,7 +274,7 @@ static void run_pair(struct comparison *c, int runs) {
     c->count++;
 }
 
-/* The first plain and the first served run warm up.  All later runs are compared with the first plain run. */
+/* The first plain and the first served run warm up.  All other runs are compared with the first plain run. */
 static void run_pairs(struct comparison *c) {
     c->load_before = asf__load();
     c->counted = true;
@@ -356,7 +357,7 @@ static const char *no_gain_reason(const struct report *r) {
                            : "the program makes its own system calls";
 }
 
-/* In brackets, for a verdict that might differ on a quiet machine. */
+/* Returns the disturbance in brackets, for a verdict that might differ on a quiet machine; "": none. */
 static const char *disturbance_note(const struct comparison *c) {
     return c->disturbance ? asf__text(" (disturbed: %s)", c->disturbance) : "";
 }

@@ -163,7 +163,8 @@ static const char *glibc_only_path(const char *path) {
 }
 
 /* glibc's loader ends a program whose preloaded library needs another libc.  It silently ignores names of
- * PATH_MAX bytes and more, and a tab is part of a name.  To musl's loader tabs separate names. */
+ * PATH_MAX bytes and more, and a tab is part of a name.  To musl's loader tabs separate names.  So PATH_MAX
+ * tabs before the path hide it from glibc's loader alone. */
 static const char *musl_only_path(const char *path) {
     static char tabs[PATH_MAX + 1];
     memset(tabs, '\t', PATH_MAX);

@@ -149,7 +149,7 @@ static double time_method(struct bench *b, const struct method *method, size_t s
     return method->run(b, size) ? asf__seconds() - began : 0;
 }
 
-/* On a busy machine sizes and rounds are left out, but each method is measured once. */
+/* After the time limit sizes and rounds are left out, but each method is still measured once. */
 static bool has_time(const struct progress *progress, int round, size_t i) {
     return (round == 0 && i == 0) || asf__seconds() < progress->end;
 }

@@ -21,7 +21,7 @@ struct measurement {
 /* What is measured: a file system, named by a directory on it, or pipes. */
 struct target {
     const char *directory;
-    uint64_t type; /* statfs's f_type */
+    uint64_t type; /* statfs's f_type; 0: pipes */
     char name[32]; /* ext4, tmpfs, ... */
     size_t map_min;
     bool clones; /* files can share blocks */
@@ -31,7 +31,7 @@ struct target {
 
 /* The state of the measurement, and its progress line. */
 struct progress {
-    double end;   /* CLOCK_MONOTONIC, seconds: no step starts later */
+    double end;   /* CLOCK_MONOTONIC, seconds: after it each method is measured only once */
     size_t bytes; /* size of the file that is read and written */
     int rounds;
     size_t done, total; /* steps done, and all steps */

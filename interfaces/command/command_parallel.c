@@ -89,7 +89,8 @@ static void terminate_jobs(void) {
     kill_all_jobs(SIGTERM);
 }
 
-/* Stop the chunks after the first that fails, and print the others: the command alone prints as much. */
+/* Stop the chunks after the first failed chunk.  Print that chunk and those before it, as the command alone
+ * would; with --unordered print nothing more. */
 static void record_failure(struct run *r, int64_t index, int result) {
     pthread_mutex_lock(&r->lock);
     if (index < r->failed) {
@@ -149,7 +150,7 @@ static void start_thread(pthread_t *thread, void *(*function)(void *), void *arg
     pthread_attr_destroy(&small);
 }
 
-/* The run of a cancelled chunk starts as well; its output soon has no reader. */
+/* The command starts even for a cancelled chunk.  It ends soon, because nobody reads its output. */
 static void start_command(struct job *j, int64_t index, int in, int out) {
     struct run *r = j->run;
     posix_spawn_file_actions_t files;
@@ -387,7 +388,8 @@ static int64_t parse_number(const char *option, const char *value, int64_t least
     return n;
 }
 
-/* Small enough that pipes hold the output of all runs; large enough to outweigh the start of a process. */
+/* Chooses chunks so small that pipes hold the output of all runs, and so large that starting a process for
+ * each takes a small part of the time. */
 static void choose_block(struct run *r) {
     int64_t size = MAX_HELD_PIPES * (int64_t)PIPE_SIZE / (int64_t)r->count;
     int64_t bytes = r->input.is_file ? r->input.size - r->input.next_offset : 0;

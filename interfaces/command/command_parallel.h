@@ -34,7 +34,7 @@ struct input {
     pthread_mutex_t lock;
     bool is_file;
     int64_t begin, next_offset, size; /* offsets of a file: where the input began, the next chunk, the end */
-    struct asf_cut cut;               /* `size` is a chunk's */
+    struct asf_cut cut;               /* cut.size: bytes of a chunk */
     int64_t count;                    /* chunks taken so far */
     char *remainder;                  /* if not a file: bytes read after the end of the last chunk */
     size_t remainder_bytes;
@@ -66,8 +66,8 @@ void asf__input_feed(struct input *in, const struct chunk *p, int to);
 
 /* asf__bytes_in_pipe: returns how many bytes the pipe holds; half of PIPE_SIZE if its capacity is not
  * PIPE_SIZE.
- * asf__sleep_millisecond: sleep for a millisecond, so that a run makes several reads or writes.  Otherwise
- * each of them would wake the thread at the other end of the pipe. */
+ * asf__sleep_millisecond: sleep for a millisecond, in which a run makes several reads or writes.  Without
+ * the sleep each of them would wake the thread at the other end of the pipe. */
 int asf__bytes_in_pipe(int fd);
 void asf__sleep_millisecond(void);
 

@@ -2,8 +2,8 @@
  *
  * command_parallel_input.c - cuts standard input into chunks at lines or records.
  *
- * splice passes the bytes of a file to the runs without a copy.  Of other input the job's thread reads a
- * block at a time.
+ * splice passes the bytes of a file to the runs without a copy.  Other input is read by the threads of the
+ * jobs, one block at a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -137,14 +137,14 @@ static void grow_buffer(struct buffer *b, size_t size) {
     }
 }
 
-/* Save the bytes after the chunk for the next one. */
+/* Save the bytes after the chunk: the next chunk begins with them. */
 static void save_remainder(struct input *in, const char *from, size_t n) {
     in->remainder = n > 0 ? allocate(in->remainder, n) : in->remainder;
     memcpy(in->remainder, from, n);
     in->remainder_bytes = n;
 }
 
-/* The block grows until it holds a whole line. */
+/* Reads a block, which grows until it holds a whole line or record. */
 static bool read_block(struct input *in, struct chunk *p, struct buffer *b) {
     size_t size = (size_t)chunk_size(in), n = in->remainder_bytes, end = 0;
     grow_buffer(b, size > n ? size : n);

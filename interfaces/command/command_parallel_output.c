@@ -71,7 +71,7 @@ static struct held_pipe *acquire_pipe(struct output *o) {
         o->free = h->next;
     } else if (o->pipe_count < o->max_pipes) {
         asf__make_pipe("parallel", ends);
-        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* if that fails, a smaller pipe does */
+        fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* if that fails, the smaller pipe is used */
         h = malloc(sizeof *h);
         if (!h)
             asf__fail("parallel: malloc: %s; give asf more memory", strerror(errno));

@@ -3,8 +3,8 @@
  * command_pipe.c - "asf pipe": runs a pipeline whose commands are served, with a ring in shared memory for
  * each pipe.
  *
- * A shell starts each command, and exec replaces the shell by it.  A text with more than commands and bars
- * goes to one shell as a whole, over pipes without rings.
+ * A shell starts each command, and exec replaces the shell by it.  A text that is not just plain commands
+ * and bars goes to one shell as a whole, and its pipes have no rings.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,7 +42,7 @@ static bool is_negated(const char *text) {
     return word[0] == '!' && (word[1] == ' ' || word[1] == '\t');
 }
 
-/* Returns the number of commands; 0: the text has more than plain commands and bars. */
+/* Returns the number of commands; 0: the text is not just plain commands and bars. */
 static int split_pipeline(const char *text, struct stage *stages) {
     int count = 0;
     if (is_negated(text))
@@ -54,7 +54,8 @@ static int split_pipeline(const char *text, struct stage *stages) {
         char *command = asf__text("%.*s", (int)(end - text), text);
         if (is_blank(command))
             return 0;
-        char *becoming = asf__shell_becoming(command); /* the ring expects the program's process */
+        char *becoming =
+            asf__shell_becoming(command); /* the ring expects the program's process, not a shell's */
         stages[count++] = (struct stage){.text = command, .command = becoming ? becoming : command};
         if (!*end)
             return count;
@@ -138,7 +139,7 @@ static int status_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Report fatal signals, except SIGPIPE and SIGINT, by which pipelines often end. */
+/* Report fatal signals, except SIGPIPE and SIGINT, which often end pipelines. */
 static void warn_of_signal(const struct stage *m) {
     int sig = WIFSIGNALED(m->status) ? WTERMSIG(m->status) : 0;
     const char *text = m->text + strspn(m->text, " \t");

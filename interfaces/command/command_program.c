@@ -88,7 +88,7 @@ static bool find_segment(int file, const Elf64_Ehdr *header, Elf64_Word type, El
 }
 
 /* An ET_DYN file without an interpreter is a static program only if it has DF_1_PIE.  The dynamic linker
- * lacks it. */
+ * itself lacks that flag. */
 static bool has_pie_flag(int file, const Elf64_Ehdr *header) {
     enum { MAX_ENTRIES = 4096 }; /* entries; programs have about thirty */
     Elf64_Phdr dynamic;

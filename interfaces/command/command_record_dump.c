@@ -17,7 +17,7 @@
 #include "interfaces/command/command_table.h"
 #include "lib/text/decimal.h"
 
-/* The options. */
+/* The options of "asf record dump" and "asf record formats". */
 struct dump_options {
     bool json;
     struct record_source source;
@@ -307,7 +307,7 @@ static void put_record(const struct asf_record *record, uint64_t number, bool js
     }
 }
 
-/* Skip `number` records: seek, or read them from a pipe. */
+/* Skip `number` records: seek or, if the input cannot seek, read them. */
 static int skip_records(struct record_input *in, uint64_t number) {
     struct asf_record *record;
     int rc = 1;

@@ -55,7 +55,7 @@ static struct stream_report total_of(const struct report *r, const struct stream
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* "write, regular file".  The program's own calls are served by the kernel. */
+/* Returns the kind of the stream's file and, for Unix I/O, what serves it: "regular file, by a window". */
 static const char *served_by(const struct stream_report *s) {
     const char *kind = !strcmp(s->why, "the null device") ? "null device" : s->why;
     const char *comma = strchr(kind, ',');

@@ -30,7 +30,7 @@ static void report_error(struct removal *r, const char *label, int rc) {
 
 /* --- by common properties -------------------------------------------------------------- */
 
-/* A memfd segment ends with the last process that has it open. */
+/* Selects no memfd segment: it ends with the last process that has it open. */
 static bool is_selected(const struct removal *r, const struct asf_shm_info *info) {
     uid_t user = geteuid();
     if (!strcmp(info->backend, "memfd"))

@@ -43,8 +43,7 @@ int asf__help_of(const char *name);
 /* asf__option_text: returns an option as the help shows it: "--buffer SIZE". */
 const char *asf__option_text(const struct command_option *option);
 /* asf__suggestion: returns "; did you mean 'NAME'?" for a subcommand of `group` one letter away from the
- * word, or
- * "".  `group` is "shm" or "record", or "" for asf's own subcommands. */
+ * word, or "".  `group` is "shm" or "record", or "" for asf's own subcommands. */
 const char *asf__suggestion(const char *group, const char *word);
 /* asf__is_one_edit: returns whether the words differ by one letter added, missing, changed or swapped with
  * its neighbour. */

@@ -120,7 +120,7 @@ static bool measure_target(struct target *p, struct progress *progress, double s
     return rc == 0 && p->count > 0;
 }
 
-/* Other processes slow the measurements down, and not all of them equally. */
+/* Other processes slow the measurements down, some measurements more than others. */
 static void warn_when_busy(void) {
     double load;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
