@@ -10,9 +10,9 @@
  * After the ring has ended, they are younger.
  *
  * To end the ring, a side sets ENDED, after which nothing is published, and writes the unclaimed bytes to the
- * pipe.  The writer may do so because nobody has claimed them.  The reader must be able to, since the writer
- * may have exited.  PUSHED means that all these bytes are in the pipe.  Bytes that the reader has claimed
- * count as read.
+ * pipe.  The writer may do so because nobody has claimed them.  A reader that ends the ring does so too,
+ * because the writer may have exited.  PUSHED means that all these bytes are in the pipe.  Bytes that the
+ * reader has claimed count as read.
  *
  * The unclaimed bytes always fit into the pipe.  A process takes an end of a ring only if the pipe's capacity
  * is at least the ring's size plus MOST_OLDER bytes.  The writer continues in the ring only while the pipe
@@ -152,7 +152,8 @@ void asf__pipe_end_stop_ring(struct asf_pipe_end *e) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
-/* Called when the reader closes its end.  The unclaimed bytes are lost, as with a pipe. */
+/* Called before the descriptor is closed.  If it is the reader's, the unclaimed bytes are lost, as with a
+ * pipe. */
 void asf__pipe_end_before_close(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     if (!r || !r->control || r->end == ASF_RING_WRITER)

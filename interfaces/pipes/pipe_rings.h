@@ -42,18 +42,18 @@ void asf__pipe_stop_all_rings(void);
 /* asf__pipe_disable_ring: as asf__pipe_stop_ring, and never use a ring on this descriptor again.  For a
  * program that will watch the pipe repeatedly. */
 void asf__pipe_disable_ring(int fd);
-/* asf__pipe_before_poll: call it before poll or the like on n descriptors.  If that call waits, the program
- * will repeat it: asf__pipe_disable_ring on each descriptor.  If it does not wait, as programs check once at
- * their start: asf__pipe_stop_ring. */
+/* asf__pipe_before_poll: call it before poll or a similar call on n descriptors.  If that call waits, the
+ * program will repeat it, so disable the ring of each descriptor.  If it does not wait, it is probably a
+ * single check at the program's start, so only stop each ring. */
 struct pollfd;
 void asf__pipe_before_poll(struct pollfd *fds, size_t n, bool waits);
 /* asf__pipe_before_close: call it before the descriptor is closed. */
 void asf__pipe_before_close(int fd);
-/* asf__pipe_before_share: call it before other processes get this process's descriptors: ends all rings, and
- * uses none from then on. */
+/* asf__pipe_before_share: call it before other processes get this process's descriptors.  End all rings, and
+ * use none from then on. */
 void asf__pipe_before_share(void);
-/* asf__pipe_after_open: call it with a new descriptor.  If it is on a pipe, that may be one with a ring: ends
- * all rings. */
+/* asf__pipe_after_open: call it with a new descriptor.  If the descriptor is on a pipe, end all rings,
+ * because this pipe may have one. */
 void asf__pipe_after_open(int fd);
 
 /* asf__pipe_record_created: record that this process created a pipe with a ring, and keeps end `fd`.  The
