@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shm.c - the calls of <asf/shm.h> that create, attach, list and remove segments.  Those of Grosse's note set
- * errno, as in the note.
+ * shm.c - the calls of <asf/shm.h> that create, attach, list and remove segments.  The calls that return a
+ * segment, and asf_shm_close, set errno, as in Grosse's note.  The other calls return a negated errno value.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -21,7 +21,7 @@ enum { LINE_WIDTH = 78, INDENT = 6, DOUBLE = sizeof(double) };
 static const char keyword[] = "shmids";
 
 /* Returns the address of the FILE's pointer to the next byte to read or write, and sets *end to the buffer's
- * end.  Returns NULL if libc hides its FILE. */
+ * end.  Returns NULL if libc hides the members of FILE. */
 #ifdef __GLIBC__
 static char **read_window(FILE *f, char **end) {
     *end = f->_IO_read_end;
@@ -85,7 +85,7 @@ static int read_word(FILE *f, struct word *w) {
 }
 
 /* Unreads a word that follows the array.  musl's ungetc fails near the beginning of its buffer; then fseeko
- * does it. */
+ * moves back. */
 static int unread_word(FILE *f, const struct word *w) {
     size_t i = w->length;
     while (i > 0 && ungetc((unsigned char)w->text[i - 1], f) != EOF)
