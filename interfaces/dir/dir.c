@@ -3,7 +3,7 @@
  * dir.c - directory entries, read in place from the stream's buffer.
  *
  * asf_dir_next calls statx for one entry at a time, in directory order.  Calling it in inode order gains
- * nothing on ext4, which reads 512 inodes at once.  100,000 uncached entries took 1630 disk requests in
+ * little on ext4, which reads 512 inodes at once.  100,000 uncached entries took 1630 disk requests in
  * directory order; sorted in groups of 64 entries 1628, of 64 KB of entries 1604; all sorted 1443.
  */
 #define _GNU_SOURCE
