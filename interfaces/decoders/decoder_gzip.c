@@ -5,6 +5,7 @@
  * This file parses the header and verifies the checksum of each member; zlib inflates only the raw data.
  * zlib's own parser would call crc32 through the symbol table.  A program that exports another function of
  * that name and has zlib loaded, as cksum of coreutils 9.7 does, would replace it.
+ * With glibc the calls in this file reach zlib's crc32, because libasf loads this library with RTLD_DEEPBIND.
  */
 #include <errno.h>
 #include <limits.h>
@@ -193,7 +194,7 @@ static int gzip_decode(void *state, struct asf_decoding *d) {
 
 /* --- members, measured by a field of their head: those of bgzip ------------------------------------- */
 
-/* The size of a member that has bgzip's field "BC"; 0: there is none. */
+/* Returns the size of a member that has bgzip's field "BC"; 0: the member lacks the field. */
 static int64_t bgzip_member_size(const unsigned char *p, size_t n) {
     enum { HEADER_SIZE = 12, FIELD_HEADER_SIZE = 4 };
     if (n < HEADER_SIZE || p[0] != 0x1f || p[1] != 0x8b || p[2] != Z_DEFLATED || !(p[3] & HAS_EXTRA))

@@ -92,7 +92,7 @@ static int measure_header(struct asf_frame *f, const unsigned char *p, size_t n)
         return -EBADMSG;
     f->decoded = size > INT64_MAX ? -1 : (int64_t)size;
     f->length += 5 + id_bytes[p[4] & 3] + size_bytes[p[4] >> 6];
-    f->length += p[4] & ONE_SEGMENT ? p[4] >> 6 == 0 : 1; /* a size of one byte, or the window's */
+    f->length += p[4] & ONE_SEGMENT ? p[4] >> 6 == 0 : 1; /* one byte: the content size, or the window size */
     f->state = p[4] & CHECKSUM ? BLOCKS_AND_CHECKSUM : BLOCKS;
     return 0;
 }
