@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cat_asi.c - cat on the Alloc Stream Interface: from stream to stream by
- * asf_copy; formatted, from the input's own buffer into the output's.
+ * cat_asi.c - cat on the Alloc Stream Interface.  asf_copy copies plain output from stream to stream;
+ * cat_format formats the bytes of the input's buffer into the output's buffer.
  */
 #include <asf/asf.h>
 #include <string.h>

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * cat_format.c - cat's options on the bytes: line numbers, $ at line ends, ^X and
- * M-X.
+ * cat_format.c - applies cat's options to the bytes: line numbers, $ at line ends, ^X and M-X.
  */
 #include <string.h>
 
 #include "cat.h"
 
-/* The number of the last line, as it is printed: six columns at least. */
+/* The text of the last line number, at least six columns wide. */
 static char line_number[24] = "                     0\t";
 static char *first_digit = line_number + 21;
 static char *const last_digit = line_number + 21;
-static int blank_lines;  /* empty lines in a row, before this one */
+static int blank_lines;  /* consecutive empty lines before this line */
 static bool within_line; /* the line has begun */
-static bool held;        /* a carriage return, shown as ^M before a shown line end */
+static bool held;        /* a withheld carriage return: with -E it is ^M before a newline */
 
 bool cat_formats(const struct cat_format *format) {
     return format->number || format->squeeze || format->ends || format->tabs || format->nonprinting;
@@ -62,7 +61,7 @@ static char *put_line_end(const struct cat_format *format, char *out) {
     return out;
 }
 
-/* A byte within a line as -v shows it. */
+/* Write a byte within a line as -v shows it. */
 static char *put_visible(char *out, int c) {
     if (c >= 0x80) {
         *out++ = 'M';
@@ -93,7 +92,7 @@ static char *put_byte(const struct cat_format *format, char *out, int c) {
     return out;
 }
 
-/* The bytes that are copied as they are, once their line has begun. */
+/* Returns, for each byte, whether it is copied unchanged within a line. */
 static const bool *unchanged_bytes(const struct cat_format *format) {
     static bool unchanged[256], known;
     for (int c = 0; c < 256 && !known; c++) {

@@ -39,8 +39,8 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 };
 
-/* What is reported: the first difference, all of them, none on standard
- * output because nobody sees it, nothing at all. */
+/* The report: the first difference; all differences (-l); none because standard output is /dev/null; none
+ * (-s). */
 static enum report { FIRST, ALL, UNSEEN, SILENT } report = FIRST;
 static bool print_bytes;
 static uintmax_t limit = UINTMAX_MAX;
@@ -48,7 +48,7 @@ static struct cmp_file files[2];
 
 static struct {
     uintmax_t bytes, lines; /* before the current byte */
-    bool line_start;        /* it is the first of its line */
+    bool line_start;        /* the current byte is the first of its line */
     int width;              /* of a byte's number with -l */
     int result;
 } state = {.line_start = true};
@@ -59,15 +59,15 @@ static _Noreturn void refuse(const char *message, const char *operand) {
     abort();
 }
 
-/* The power that a letter multiplies by, or -1. */
+/* Returns the power of 1000 or 1024 that a suffix letter stands for, or -1. */
 static int power_of(char letter) {
     static const char letters[] = "KMGTPEZY";
     const char *found = letter ? strchr(letters, letter == 'k' ? 'K' : letter) : NULL;
     return found ? (int)(found - letters) + 1 : -1;
 }
 
-/* A number with a suffix such as k, KiB or kB.
- * returns  false when there is none or it is too large. */
+/* Parse a number with an optional suffix such as k, KiB or kB.
+ * returns  false if there is no number, or if it is too large. */
 static bool parse_number(const char *text, char **end, uintmax_t *value) {
     const char *digits = text + strspn(text, " \t\n\v\f\r");
     if (*digits == '-')
@@ -176,8 +176,8 @@ static void open_file(struct cmp_file *file) {
         cmp_failed(file, errno);
 }
 
-/* Standard input first: were it closed, the other file would get its number.
- * One file, opened once, tells whether it can be opened and equals itself. */
+/* Open standard input first: if it is closed, open() of the other file would return descriptor 0.  If both
+ * operands are the same, one is opened, for its errors; the files are then equal. */
 static void open_files(void) {
     int first = is_stdin(files[1].name);
     open_file(&files[first]);
@@ -186,8 +186,8 @@ static void open_files(void) {
     open_file(&files[!first]);
 }
 
-/* Pass over what is skipped; where a file cannot seek, its form reads it.
- * returns  where the file stands, or -1. */
+/* Seek over the bytes to skip.  If the file cannot seek, `skip` stays, and cmp_files reads those bytes.
+ * returns  the file's offset, or -1. */
 static off_t position(struct cmp_file *file) {
     off_t at = lseek(file->fd, file->skip, SEEK_CUR);
     if (at >= 0)
@@ -214,8 +214,8 @@ static uintmax_t least(uintmax_t a, uintmax_t b) {
     return a < b ? a : b;
 }
 
-/* What names, sizes and positions tell without reading; ends the program when
- * that is enough. */
+/* Compare what is known without reading: the files' identities, sizes and offsets.  Ends the program if that
+ * decides the result. */
 static void compare_outside(void) {
     off_t at[] = {position(&files[0]), position(&files[1])};
     if (same_file(&files[0].st, &files[1].st) && at[0] == at[1])
@@ -235,7 +235,7 @@ size_t cmp_want(size_t most) {
     return least(most, limit - state.bytes);
 }
 
-/* A byte as -b shows it: ^X, M-X. */
+/* Returns a byte as -b shows it: ^X, M-X. */
 static const char *visible(char *text, unsigned char c) {
     char *p = text;
     if (!isprint(c)) {
@@ -253,7 +253,7 @@ static const char *visible(char *text, unsigned char c) {
     return text;
 }
 
-/* POSIX has "char" in its own locale; other locales say what is meant. */
+/* In the POSIX locale, POSIX requires "char".  In other locales the accurate "byte" is printed. */
 static const char *byte_word(void) {
     const char *locale = setlocale(LC_MESSAGES, NULL);
     return !print_bytes && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0) ? "char" : "byte";
@@ -319,7 +319,7 @@ void cmp_ended(int which) {
         fprintf(stderr, "cmp: EOF on %s after byte %ju, in line %ju\n", name, state.bytes, state.lines + 1);
 }
 
-/* Ends here when it fails: cmp's words for it are its own. */
+/* Report write errors here, because cmp's messages differ from those of close_stdout. */
 static void end_output(void) {
     bool failed_before = ferror(stdout) != 0;
     if (!failed_before && fflush(stdout) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmp_asi.c - cmp on the Alloc Stream Interface: compare the streams' own buffers
- * with the scanning kernels of <asf/scan.h>.
+ * cmp_asi.c - cmp on the Alloc Stream Interface: compares the bytes in the streams' buffers with the scanning
+ * kernels of <asf/scan.h>.
  */
 #include <asf/asf.h>
 #include <asf/scan.h>
@@ -9,8 +9,7 @@
 
 #include "cmp.h"
 
-/* Small enough for the second look at a block, for its newlines, to find it in
- * the cache. */
+/* Small enough that a block is still in the cache when its newlines are counted. */
 enum { REGION = 256 << 10 };
 
 struct side {
@@ -34,7 +33,7 @@ static void open_side(struct side *side, const struct cmp_file *file) {
         cmp_failed(file, -error);
 }
 
-/* The next region, of `want` bytes at most; none at the end of the file. */
+/* Allocate the next region, of at most `want` bytes; NULL at the end of the file. */
 static void take(struct side *side, const struct cmp_file *file, size_t want) {
     side->length = (ssize_t)want;
     side->region = asf_salloc_some(side->stream, &side->length);
@@ -42,7 +41,7 @@ static void take(struct side *side, const struct cmp_file *file, size_t want) {
         cmp_failed(file, (int)-side->length);
 }
 
-/* Keep n bytes of a region and leave the others in the stream. */
+/* Shorten a region to n bytes.  The remaining bytes stay in the stream. */
 static void keep(struct side *side, const struct cmp_file *file, ssize_t n) {
     if (side->length == n)
         return;
@@ -66,7 +65,7 @@ static void skip(struct side *side, struct cmp_file *file) {
     }
 }
 
-/* Compare what both have at hand.  returns  whether to go on. */
+/* Compare the next region of each file.  returns  whether to compare more. */
 static bool compare_next(struct side sides[2], struct cmp_file files[2]) {
     size_t want = cmp_want(REGION);
     if (want == 0)

@@ -26,7 +26,7 @@ size_t cmp_newlines(const char *p, size_t n) {
     return lines;
 }
 
-/* All of n bytes, fewer only at the end of the file. */
+/* Read n bytes, fewer only at the end of the file. */
 static size_t read_block(const struct cmp_file *file, char *buffer, size_t n) {
     size_t had = 0;
     while (had < n) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.c - start and end of an example program.
+ * program.c - starts and ends an example program.
  */
 #include "examples/common/program.h"
 
@@ -17,8 +17,8 @@
 static int failure_status;
 static bool stdin_named;
 
-/* Errors of buffered output show no later than here.  A standard output that
- * was closed from the start is no error for a program that printed nothing. */
+/* Report write errors when the program exits.  A standard output that was closed from the start is an error
+ * only if the program has printed something. */
 static void close_stdout(void) {
     bool pending = __fpending(stdout) != 0;
     bool failed = ferror(stdout) != 0;
@@ -30,7 +30,7 @@ static void close_stdout(void) {
 }
 
 void program_start(char **argv, const char *name, int failure) {
-    /* getopt_long takes the name from argv, error() from this variable. */
+    /* In their messages getopt_long prints argv[0], and error() prints program_invocation_name. */
     argv[0] = program_invocation_name = (char *)name;
     failure_status = failure;
     setlocale(LC_ALL, "");

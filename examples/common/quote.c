@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * quote.c - file names in messages, quoted so that a shell would read them
- * back: 'a b', "it's", 'a'$'\n''b'.
+ * quote.c - quotes file names for messages, so that a shell reads the same name: 'a b', "it's",
+ * 'a'$'\n''b'.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 enum looks {
     HARMLESS,    /* needs no quotes */
     BLANK,       /* needs quotes of any kind */
-    APOSTROPHE,  /* needs double quotes, or the like of '\'' */
+    APOSTROPHE,  /* needs double quotes, or '\'' within single quotes */
     SPECIAL,     /* needs single quotes */
     UNPRINTABLE, /* needs $'\ooo' */
 };
 
-/* The next character of a name: how it looks and how many bytes it has. */
+/* Classify the character at `at` in a name, and return its number of bytes in *length. */
 static enum looks character(const char *name, const char *at, size_t *length) {
     wchar_t wide;
     mbstate_t state = {0};
@@ -39,7 +39,7 @@ static enum looks character(const char *name, const char *at, size_t *length) {
     return HARMLESS;
 }
 
-/* Which of the looks occur in a name, as bits. */
+/* Returns the classes of a name's characters: bit n for class n. */
 static unsigned all_looks(const char *name) {
     unsigned seen = 0;
     size_t length;
@@ -59,7 +59,7 @@ static void put_escape(FILE *out, const char *bytes, size_t length) {
     }
 }
 
-/* Within single quotes, which are left for a while where they do not do. */
+/* Print a name in single quotes.  Characters that single quotes cannot show are escaped between them. */
 static void put_single_quoted(FILE *out, const char *name) {
     bool escaping = false;
     size_t length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * whole_lines.c - standard streams and regions of whole lines for the programs on
- * the Alloc Stream Interface.
+ * whole_lines.c - standard streams, and regions of whole lines, for the programs on the Alloc Stream
+ * Interface.
  */
 #include "examples/common/whole_lines.h"
 
@@ -40,14 +40,14 @@ int input_close(struct input *in) {
     return asf_sclose(in->stream);
 }
 
-/* The bytes up to and with the last line end, or all. */
+/* Returns the number of bytes up to and including the last line end; `length` if there is no line end. */
 static ssize_t whole_lines(const char *text, ssize_t length, char line_end) {
     const char *last = asf_scan_rfind(text, line_end, (size_t)length);
     return last ? last + 1 - text : length;
 }
 
-/* The first line is waited for; where it is short, it is given back and had again with the others
- * that have come with it. */
+/* Wait for the first line.  If it is shorter than *length, give it back and allocate it again, together with
+ * the lines that are buffered after it. */
 char *input_lines(struct input *in, ssize_t *length, char line_end) {
     ssize_t want = *length, n = SSIZE_MAX;
     char *text = asf_salloc_until(in->stream, line_end, &n);
@@ -67,7 +67,7 @@ int input_done(struct input *in) {
     return asf_sfree(in->stream, in->region);
 }
 
-/* SIGPIPE has ended the program already, unless a thread that blocks signals wrote. */
+/* After EPIPE the program still runs only if the writing thread blocked SIGPIPE: raise the signal here. */
 _Noreturn void output_failed(ssize_t code) {
     if (code == -EPIPE)
         raise(SIGPIPE);

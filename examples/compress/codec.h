@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec.h - what compress and uncompress ask of an I/O library.
+ * codec.h - the input and output of compress and uncompress.
  *
- * Example programs.  compress_plain.c does it with stdio, compress_asi.c with the
- * Alloc Stream Interface; everything else is shared.
+ * Example programs.  compress_plain.c implements these functions with stdio, compress_asi.c with the Alloc
+ * Stream Interface.  All other files are shared.
  */
 #ifndef ASF_EXAMPLES_CODEC_H
 #define ASF_EXAMPLES_CODEC_H
@@ -17,20 +17,19 @@ struct codec_stream;
 
 struct codec_result {
     enum lzw_status status;
-    unsigned width;          /* of the codes, with LZW_WIDTH */
+    unsigned width;          /* with LZW_WIDTH: the width of the codes */
     int in_error, out_error; /* errno values */
     uint64_t bytes_in, bytes_out;
 };
 
-/* codec_open: make a stream of a descriptor, which it owns from now on.
- * returns  NULL when there is no memory, and the descriptor is still open. */
+/* codec_open: open a stream on a descriptor.  The stream then owns the descriptor.
+ * returns  NULL if memory is exhausted; the descriptor is still open. */
 struct codec_stream *codec_open(int fd, bool for_output);
 
 /* codec_close: returns 0 or the errno value of a write that failed. */
 int codec_close(struct codec_stream *stream);
 
-/* codec_compress, codec_uncompress: from the one stream to the other, up to
- * the end of the input or the first error. */
+/* codec_compress, codec_uncompress: convert from `in` to `out`, until the input ends or an error occurs. */
 void codec_compress(struct codec_stream *in, struct codec_stream *out, unsigned max_bits,
                     struct codec_result *result);
 void codec_uncompress(struct codec_stream *in, struct codec_stream *out, struct codec_result *result);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compress_asi.c - compress and uncompress on the Alloc Stream Interface: the
- * coder reads the input where the library has it and writes straight into the
- * library's output buffer.
+ * compress_asi.c - compress and uncompress on the Alloc Stream Interface: the coder reads from the input
+ * stream's buffer and writes into the output stream's buffer.
  */
 #include <asf/asf.h>
 #include <errno.h>
@@ -21,7 +20,7 @@ int codec_close(struct codec_stream *stream) {
     return -asf_sclose((struct asf_cios *)stream);
 }
 
-/* The next piece of input, or NULL at its end and after an error. */
+/* Returns the next chunk of input; NULL at the end or after an error. */
 static const unsigned char *next_piece(struct asf_cios *in, size_t *n, struct codec_result *result) {
     ssize_t length = IN_PIECE;
     const unsigned char *piece = asf_u_salloc_some(in, &length);
@@ -46,7 +45,7 @@ static unsigned char *output_room(struct asf_cios *out, size_t n, struct codec_r
     return room;
 }
 
-/* Keep the first `n` bytes of the room; the rest goes back to the stream. */
+/* Write the first `n` bytes of an output region, and give the region back. */
 static void write_room(struct asf_cios *out, unsigned char *room, size_t n, struct codec_result *result) {
     ssize_t length = (ssize_t)n;
     room = asf_u_srealloc(out, room, &length);
@@ -84,7 +83,7 @@ void codec_compress(struct codec_stream *in, struct codec_stream *out, unsigned 
     free(coder);
 }
 
-/* One piece of codes becomes any number of regions of bytes. */
+/* Decode a chunk of codes into as many output regions as it needs. */
 static void decode_piece(struct lzw_decoder *coder, const unsigned char *codes, size_t n,
                          struct asf_cios *out, struct codec_result *result) {
     const unsigned char *end = codes + n;

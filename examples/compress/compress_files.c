@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * compress_files.c - what happens to the files: names, refusals, replacing.
+ * compress_files.c - chooses the output's name, refuses unsuitable files, and replaces the input.
  *
- * Example programs, shared part.  It opens and removes files by system calls;
- * their data it leaves to codec.h.  The messages are ncompress's; what ncompress
- * refuses silently unless -v is given is said here in any case.
+ * Example programs, shared part.  It opens and removes files by system calls; codec.h reads and writes their
+ * data.  The messages are ncompress's.  Some refusals, which ncompress reports only with -v, are always
+ * reported here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 static struct codec_stream *standard_output;
 
-/* The output that a signal must not leave behind half written. */
+/* The name of the unfinished output file, which a signal handler removes. */
 static char *volatile unfinished;
 
 static void remove_unfinished(int signal_number) {
@@ -58,7 +58,7 @@ static char *add_suffix(const char *name) {
     return with;
 }
 
-/* The name of the file to read: uncompress finds "file" as "file.Z". */
+/* Returns the name of the file to read: for "file", uncompress reads "file.Z" if there is no "file". */
 static char *input_name(const char *name, bool uncompress) {
     struct stat status;
     if (uncompress && !has_suffix(name) && stat(name, &status) != 0 && errno == ENOENT)
@@ -70,7 +70,7 @@ static char *output_name(const char *name, bool uncompress) {
     return uncompress ? strndup(name, strlen(name) - 2) : add_suffix(name);
 }
 
-/* Why a file is not to be touched, as a message; STATUS_OK when there is no reason. */
+/* Refuse unsuitable files with a message.  Returns STATUS_OK if the file may be coded. */
 static int check_input(const char *name, const struct stat *status, const struct compress_options *options) {
     if (S_ISDIR(status->st_mode)) {
         fprintf(stderr, "%s is a directory -- ignored\n", name);
@@ -120,7 +120,8 @@ static int create_output(const char *name, bool force) {
     return fd;
 }
 
-/* In hundredths of a per cent; above 214,748 saved bytes ncompress divides in this order. */
+/* Print the ratio in per cent, computed in hundredths.  If more than 214,748 bytes are saved, divide before
+ * multiplying, as ncompress does: the last digits differ. */
 static void print_ratio(const struct codec_result *result) {
     int64_t saved = (int64_t)(result->bytes_in - result->bytes_out), in = (int64_t)result->bytes_in;
     int64_t ratio = in == 0 ? 10000 : saved > 214748 ? saved / (in / 10000) : 10000 * saved / in;
@@ -128,7 +129,7 @@ static void print_ratio(const struct codec_result *result) {
             (intmax_t)llabs(ratio) % 100);
 }
 
-/* Say what went wrong, if anything did. */
+/* Print the error of a result, if there is one.  Returns the exit status. */
 static int report(const char *in_name, const char *out_name, const struct codec_result *result) {
     if (result->in_error)
         return complain_errno(in_name, result->in_error);
@@ -151,7 +152,7 @@ static int report(const char *in_name, const char *out_name, const struct codec_
     return STATUS_ERROR;
 }
 
-/* Whether the output is smaller, where that matters. */
+/* Returns whether to keep the output: compress without -f keeps only a smaller output. */
 static bool worth_it(const struct codec_result *result, const struct compress_options *options) {
     return options->uncompress || options->force || result->bytes_out < result->bytes_in;
 }
@@ -164,7 +165,7 @@ static void code(struct codec_stream *in, struct codec_stream *out, const struct
         codec_compress(in, out, options->max_bits, result);
 }
 
-/* The owner comes after the mode, as in ncompress: it takes the set-user-ID bit away. */
+/* Set the owner after the mode, as ncompress does: chown clears the set-user-ID bit. */
 static int copy_attributes(const char *name, const struct stat *status) {
     struct timespec times[2] = {status->st_atim, status->st_mtim};
     if (chmod(name, status->st_mode & 07777) != 0 || utimensat(AT_FDCWD, name, times, 0) != 0)
@@ -174,7 +175,7 @@ static int copy_attributes(const char *name, const struct stat *status) {
     return STATUS_OK;
 }
 
-/* The output is complete: it takes the place of the input, unless it is no smaller. */
+/* Replace the input by the complete output, unless the output is not worth keeping. */
 static int replace(const char *in_name, const char *out_name, const struct stat *status,
                    const struct codec_result *result, const struct compress_options *options) {
     if (!worth_it(result, options)) {

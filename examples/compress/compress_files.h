@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compress_files.h - the two commands behind their options: which file is
- * coded into which, and what becomes of them.
+ * compress_files.h - codes files, and replaces them by the result.
  *
  * Example programs, shared part.
  */
@@ -15,7 +14,7 @@ struct compress_options {
     unsigned max_bits;
 };
 
-/* Exit statuses, which may be combined: an error outweighs a file left as it was. */
+/* Exit statuses, combined by |.  If the result has STATUS_ERROR, the program exits with STATUS_ERROR. */
 enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_UNCHANGED = 2 };
 
 /* code_file: code one file, into its replacement or to the standard output.
@@ -25,7 +24,7 @@ int code_file(const char *name, const struct compress_options *options);
 /* code_stdin: code the standard input to the standard output. */
 int code_stdin(const struct compress_options *options);
 
-/* close_stdout: returns the status of writing what is still held back. */
+/* close_stdout: write pending output, and return the exit status. */
 int close_stdout(void);
 
 #endif

@@ -35,7 +35,7 @@ static int wrong_option(const char *name, int option) {
     return STATUS_ERROR;
 }
 
-/* What is out of range becomes the nearest width there is, as in ncompress. */
+/* As in ncompress, a number out of range means the nearest valid width. */
 static unsigned parse_bits(const char *text) {
     int bits = atoi(text);
     return bits < LZW_MIN_BITS ? LZW_MIN_BITS : bits > LZW_MAX_BITS ? LZW_MAX_BITS : (unsigned)bits;

@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-/* compress_main: `name` is the command's name for messages, `uncompress` what
- * it does when no -d is given. */
+/* compress_main: the main function of both programs.
+ *   name        the command's name in messages
+ *   uncompress  whether to uncompress without -d */
 int compress_main(int argc, char **argv, const char *name, bool uncompress);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compress_plain.c - compress and uncompress on stdio, in the classic way: what
- * the coder takes or gives byte by byte goes through getc and putc.
+ * compress_plain.c - compress and uncompress on stdio, in the classic way: bytes that the coder reads or
+ * writes one at a time go through getc and putc.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void write_bytes(FILE *out, const unsigned char *from, const unsigned cha
         }
 }
 
-/* One block of codes becomes any number of blocks of bytes. */
+/* Decode a block of codes into as many output blocks as it needs. */
 static void decode_block(struct lzw_decoder *coder, const unsigned char *codes, size_t n,
                          unsigned char *bytes, FILE *out, struct codec_result *result) {
     const unsigned char *end = codes + n;

@@ -13,9 +13,8 @@
 
 enum { CODES = 1 << LZW_MAX_BITS, BLOCK = 16, HALF = BLOCK / 2 };
 
-/* A string of the table.  It is cut into blocks of 16 bytes from its start; an
- * entry holds the last block, which may be short, and the code of the string
- * before it, so that writing a string out takes one store a block. */
+/* A string of the table, divided into blocks of 16 bytes.  An entry has the last block, which may be shorter,
+ * and the code of the string without that block.  So a string is written with one store a block. */
 struct string {
     uint64_t tail[2];
     uint16_t before; /* code of the string without its last block */
@@ -29,18 +28,18 @@ struct lzw_decoder {
     bool block_mode;
     bool first_code; /* no code has been read yet */
     unsigned width;
-    uint32_t next;        /* code of the string begun last: its last byte comes with the next code */
-    uint32_t next_max;    /* the width grows when `next` gets beyond it */
-    uint32_t table_end;   /* codes from here on do not exist */
-    uint64_t bytes_in;    /* taken in by earlier calls */
-    uint64_t group_start; /* bit of the input where the width changed last */
-    unsigned skip;        /* bits of filling to pass over */
-    uint64_t bits;        /* taken in, not yet used */
+    uint32_t next;        /* code of the unfinished string: the next code has its last byte */
+    uint32_t next_max;    /* the width grows when `next` exceeds this */
+    uint32_t table_end;   /* one more than the greatest code */
+    uint64_t bytes_in;    /* input bytes of earlier calls */
+    uint64_t group_start; /* the input bit where the width last changed */
+    unsigned skip;        /* bits that fill the last group, still to skip */
+    uint64_t bits;        /* read, not yet decoded */
     unsigned bit_count;
     struct string strings[CODES + 1];
 };
 
-/* The input of one call, and how much of it has been used. */
+/* The input of one call; bytes before `at` have been read. */
 struct source {
     const unsigned char *start, *at, *end;
 };
@@ -76,7 +75,7 @@ static enum lzw_status read_header(struct lzw_decoder *coder, struct source *in)
     return LZW_OK;
 }
 
-/* Take in whole bytes, as many as fit: 57 bits or more while the input lasts. */
+/* Read as many whole bytes as fit: afterwards there are at least 56 bits, unless the input ends. */
 static inline void refill(uint64_t *bits, unsigned *bit_count, struct source *in) {
     if (in->end - in->at >= 8) {
         uint64_t word;
@@ -90,7 +89,7 @@ static inline void refill(uint64_t *bits, unsigned *bit_count, struct source *in
     }
 }
 
-/* Begin the string `next`: that of `code` and one byte more, which is not known yet. */
+/* Begin the string `next`: the string of `code` and one more byte, which is not yet known. */
 static inline void begin_string(struct string *strings, uint32_t next, uint32_t code) {
     struct string *new = &strings[next];
     const struct string *old = &strings[code];
@@ -123,9 +122,8 @@ static inline unsigned char *put_string(const struct string *strings, uint32_t c
 
 enum event { NO_INPUT, NO_ROOM, CLEAR, GROW, BAD_CODE };
 
-/* Decode until something happens that changes more than the table's end.
- * The string begun with the previous code is completed before the code is
- * looked up, since the code may stand for that very string. */
+/* Decode codes until an event.  The unfinished string is completed before the code is looked up, because the
+ * code may stand for that string. */
 static enum event decode_strings(struct lzw_decoder *coder, struct source *source, unsigned char **out_at,
                                  const unsigned char *out_limit) {
     struct string *strings = coder->strings;
@@ -176,7 +174,7 @@ static enum event decode_strings(struct lzw_decoder *coder, struct source *sourc
     return event;
 }
 
-/* The first code of all has no string to complete; it must be a character. */
+/* Decode the first code of the file.  It completes no string, and must be a character. */
 static enum event decode_first(struct lzw_decoder *coder, struct source *in, unsigned char **out) {
     refill(&coder->bits, &coder->bit_count, in);
     if (coder->bit_count < coder->width)
@@ -193,7 +191,7 @@ static enum event decode_first(struct lzw_decoder *coder, struct source *in, uns
     return NO_ROOM;
 }
 
-/* A width change is preceded by filling up to the end of the group of eight codes. */
+/* Change the width.  The rest of the group of eight codes is filling, to be skipped. */
 static void change_width(struct lzw_decoder *coder, const struct source *in, unsigned width) {
     uint64_t bytes = coder->bytes_in + (uint64_t)(in->at - in->start);
     uint64_t position = bytes * 8 - coder->bit_count;
@@ -215,8 +213,8 @@ static void skip_filling(struct lzw_decoder *coder, struct source *in) {
     }
 }
 
-/* After CLEAR the next code completes nothing either: LZW_CLEAR itself, which
- * is no string, is what it is let complete. */
+/* The code after CLEAR completes no string either: decode_strings changes the table's entry LZW_CLEAR, which
+ * no code refers to. */
 static void clear_table(struct lzw_decoder *coder, const struct source *in) {
     change_width(coder, in, LZW_MIN_BITS);
     coder->next = LZW_CLEAR;

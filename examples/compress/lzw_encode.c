@@ -2,14 +2,13 @@
  *
  * lzw_encode.c - the compressing half of the LZW coder.
  *
- * Example programs, shared part; uses lzw.h and libc only.  The output is what
- * ncompress's compress(1) writes, byte for byte: the width grows when the
- * table passes a power of two, and once the table is full the compression
- * ratio is checked every 10,000 bytes and the table cleared when it fell.
+ * Example programs, shared part; uses lzw.h and libc only.  The output is the same as that of ncompress's
+ * compress(1), byte for byte.  The width grows when the number of strings exceeds a power of two.  When the
+ * table is full, the compression ratio is checked every 10,000 bytes.  If it has fallen, the table is
+ * cleared.
  *
- * One exception, -b 9: ncompress then writes codes that no decoder, its own
- * included, can read back.  Here a full 9-bit table is followed by codes of 10
- * bits, as all decoders expect.
+ * One exception is -b 9: ncompress then writes codes that no decoder can read, not even its own.  Here codes
+ * of 10 bits follow a full table of 9 bits, as all decoders expect.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,24 +18,24 @@
 
 enum { CHECK_GAP = 10000, CODE_BITS = 16 };
 
-/* Probes count from 1, so that no entry looks like an empty slot. */
+/* Probes are numbered from 1, so that no entry is 0, the empty slot. */
 #define FIRST_PROBE (1U << 24)
 #define LAST_PROBE  (255U << 24)
 
-/* The table of strings: an entry holds a code in its low 16 bits and, above
- * them, the string's last character and the number of the probe that found
- * the slot: with the slot these two tell the code of the string's prefix, so
- * that four bytes are enough.  A quarter of the slots is in use at most. */
+/* The coder with its table of strings.  An entry has a code in its low 16 bits, then the string's last
+ * character, then the number of the probe that found the slot.  Slot, character and probe number determine
+ * the code of the string's prefix, so an entry needs only four bytes.  At most a quarter of the slots is
+ * used. */
 struct lzw_encoder {
     unsigned max_bits;
-    unsigned width;    /* of the codes that are written now */
+    unsigned width;    /* of the codes, at present */
     uint32_t prefix;   /* code of the string that has been read but not written */
     uint32_t next;     /* code of the next string to enter the table */
-    uint32_t next_max; /* where the width grows or the table is full */
+    uint32_t next_max; /* the value of `next` at which the width grows, or the table is full */
     bool started, growing;
     uint64_t bytes_in, bytes_out;
     uint64_t checkpoint, ratio;
-    uint64_t group_start; /* bit of the output where the width changed last */
+    uint64_t group_start; /* the output bit where the width last changed */
     uint64_t bits;        /* not yet written, fewer than 8 between calls */
     unsigned bit_count;
     unsigned char *out;
@@ -53,7 +52,7 @@ static void start_table(struct lzw_encoder *coder) {
     coder->growing = true;
 }
 
-/* Any spread of the characters over the table will do; this one is xorshift's. */
+/* Choose random start and step values for each character, by xorshift. */
 static void choose_probes(struct lzw_encoder *coder) {
     uint64_t random = 88172645463325252U;
     for (int c = 0; c < 256; c++) {
@@ -78,7 +77,7 @@ struct lzw_encoder *lzw_encoder_new(unsigned max_bits) {
     return coder;
 }
 
-/* The bytes go out eight at a time; what is stored too much is overwritten next time. */
+/* Store eight bytes; the next call overwrites those after the last complete byte. */
 static inline void put_bits(uint64_t *bits, unsigned *bit_count, unsigned char **out, uint32_t code,
                             unsigned width) {
     *bits |= (uint64_t)code << *bit_count;
@@ -97,7 +96,7 @@ static uint64_t bits_written(const struct lzw_encoder *coder, const unsigned cha
     return (coder->bytes_out + (uint64_t)(coder->out - out_start)) * 8 + coder->bit_count;
 }
 
-/* A width change is preceded by zero bits up to the end of the group of eight codes. */
+/* Change the width, after zero bits up to the end of the group of eight codes. */
 static void change_width(struct lzw_encoder *coder, const unsigned char *out_start, unsigned width) {
     uint64_t codes = (bits_written(coder, out_start) - coder->group_start) / coder->width;
     for (; codes % 8 != 0; codes++)
@@ -110,8 +109,8 @@ static void grow_or_stop(struct lzw_encoder *coder, const unsigned char *out_sta
     coder->growing = coder->width < coder->max_bits;
     if (coder->growing || coder->max_bits == LZW_MIN_BITS)
         change_width(coder, out_start, coder->width + 1);
-    /* The decoder learns each string one code later, so the width grows one string late;
-     * at the full width the table ends where the codes do. */
+    /* The decoder adds each string one code later than the encoder, so the width grows one string later.  At
+     * the greatest width the table is full when all codes are used. */
     coder->next_max = (1U << coder->width) + (coder->width < coder->max_bits);
 }
 
@@ -135,9 +134,9 @@ static void check_ratio(struct lzw_encoder *coder, const unsigned char *out_star
     start_table(coder);
 }
 
-/* Read up to `end`, but no further than the next event: the table has reached
- * next_max (growing), or a string ended at or after `stop` (full).
- * Compiled once for each, with everything the loop needs in registers. */
+/* Read input up to `end`, or up to the next event.  If the table is growing, the event is that it reaches
+ * next_max.  If it is full, the event is a string that ends at or after `stop`.  The two cases are compiled
+ * separately, so that the loop's variables fit in registers. */
 static inline __attribute__((always_inline)) const unsigned char *
 read_strings(struct lzw_encoder *coder, const unsigned char *in, const unsigned char *end,
              const unsigned char *stop, bool growing) {
@@ -162,7 +161,7 @@ read_strings(struct lzw_encoder *coder, const unsigned char *in, const unsigned 
         put_bits(&bits, &bit_count, &out, prefix, coder->width);
         prefix = c;
         if (growing) {
-            /* After the last probe the string does without a slot: its code is never used. */
+            /* If the last probe found no slot, the string is not stored, and its code is never used. */
             if (!found && next < table_end)
                 coder->slots[slot] = want | next;
             if (++next >= coder->next_max)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cp.c - copy files and trees: everything but the bytes, which cp_plain.c and
- * cp_asi.c copy.
+ * cp.c - copies files and trees.  cp_plain.c and cp_asi.c copy the files' bytes.
  */
 #include "cp.h"
 
@@ -46,8 +45,8 @@ static struct {
     char follow; /* 'H', 'L', 'P', or 0: follow unless recursive */
 } options;
 
-/* The operand that is being copied, and the directory it goes to: meeting
- * that one among what is copied means copying a directory into itself. */
+/* The operand that is being copied, and the identity of the first target directory.  If the copy reaches that
+ * directory as a source, a directory is being copied into itself. */
 static struct {
     const char *source, *target;
     bool known;
@@ -84,8 +83,8 @@ static char *joined(const char *directory, const char *name) {
     return path;
 }
 
-/* Owner first, since a change of owner takes set-uid bits away; only root may
- * give files away, so not being allowed to is no error. */
+/* Set the owner before the mode, because chown clears the set-user-ID bits.  Only root may change an owner,
+ * so EPERM is no error. */
 static bool preserve_attributes(const char *target, const struct stat *st) {
     struct timespec times[] = {st->st_atim, st->st_mtim};
     if (utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) != 0)
@@ -108,7 +107,7 @@ static int create(const char *target, mode_t mode) {
     return fd;
 }
 
-/* Until a copy has its owner, others may not read it. */
+/* With -p only the user may read the copy until its owner and mode are set. */
 static int open_target(const char *target, bool exists, mode_t mode) {
     mode &= options.preserve ? 0700 : 0777;
     if (!exists)
@@ -162,7 +161,7 @@ static bool copy_entries(const char *source, const char *target) {
     return ok;
 }
 
-/* The owner may write into a directory while it is filled. */
+/* Make a directory that its owner may write to, so that it can be filled. */
 static bool make_directory(const char *target, mode_t mode) {
     return mkdir(target, (mode & 07777) | S_IRWXU) == 0 ||
            failed("cannot create directory %s", target, errno);
@@ -195,7 +194,7 @@ static bool copy_directory(const char *source, const char *target, const struct 
     return options.preserve ? preserve_attributes(target, st) && ok : ok;
 }
 
-/* FIFOs, devices and links; an old file of that name makes way. */
+/* Copy a FIFO, a device or a symbolic link.  An existing target is removed first. */
 static bool copy_special(const char *source, const char *target, const struct stat *st, bool exists) {
     if (exists && unlink(target) != 0)
         return failed("cannot remove %s", target, errno);
@@ -236,8 +235,8 @@ static bool may_overwrite(const char *target, const struct stat *st) {
 
 enum target_state { TARGET_BAD, TARGET_NEW, TARGET_EXISTS };
 
-/* What stands where the copy of a regular file or a directory goes to is
- * looked at through links; a link that leads nowhere is not written through. */
+/* Returns the state of the target.  A dangling symbolic link is an error, because the copy would be written
+ * where the link points. */
 static enum target_state target_state(const char *target, bool follow, struct stat *st) {
     if ((follow ? stat(target, st) : lstat(target, st)) == 0)
         return TARGET_EXISTS;

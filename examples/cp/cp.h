@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cp.h - what the two forms of cp share.
+ * cp.h - shared by the two forms of cp.
  */
 #ifndef ASF_EXAMPLES_CP_H
 #define ASF_EXAMPLES_CP_H
@@ -12,9 +12,9 @@ struct cp_file {
     const char *name;
 };
 
-/* cp_contents: copy all bytes from one open file to the other, and leave both
- * open.  The one function that a form of cp has of its own.
- * returns  whether all were copied; errors are told by the next two. */
+/* cp_contents: copy all bytes from one open file to the other, and leave both open.  Each form of cp defines
+ * this function.
+ * returns  whether all bytes were copied; it reports errors by the next two functions. */
 bool cp_contents(struct cp_file from, struct cp_file to);
 
 /* cp_read_failed, cp_write_failed: complain.  return  false. */

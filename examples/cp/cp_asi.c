@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cp_asi.c - cp on the Alloc Stream Interface: from stream to stream by asf_copy,
- * with no buffer of the program's between.
+ * cp_asi.c - cp on the Alloc Stream Interface: asf_copy copies from stream to stream; the program has no
+ * buffer.
  */
 #include <asf/asf.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cut.c - cut bytes or fields out of lines: options and operands.  cut_plain.c and
- * cut_asi.c cut.
+ * cut.c - cut's options and operands.  cut_plain.c and cut_asi.c cut bytes or fields out of lines.
  */
 #include "cut.h"
 
@@ -63,7 +62,7 @@ static _Noreturn void refuse(const char *message) {
     program_try_help();
 }
 
-/* Refuse with what concerns bytes or what concerns fields. */
+/* Refuse a list with the message about bytes, or with the message about fields. */
 static _Noreturn void refuse_list(const char *of_bytes, const char *of_fields) {
     refuse(options.fields ? of_fields : of_bytes);
 }
@@ -75,7 +74,7 @@ static void add_range(uint64_t low, uint64_t high) {
     ranges[range_count++] = (struct cut_range){low, high};
 }
 
-/* A number of the list.  returns  what follows it. */
+/* Parse a number of the list.  returns  the text after it. */
 static const char *parse_number(const char *text, uint64_t *value) {
     size_t length = strspn(text, "0123456789");
     *value = 0;
@@ -96,7 +95,7 @@ static bool ends_range(const char *p) {
     return *p == '\0' || *p == ',' || isblank((unsigned char)*p);
 }
 
-/* N, N-, N-M or -M.  returns  what follows it. */
+/* Parse a range: N, N-, N-M or -M.  returns  the text after it. */
 static const char *parse_range(const char *text) {
     uint64_t low, high;
     const char *dash = parse_number(text, &low);
@@ -126,7 +125,7 @@ static int compare_ranges(const void *a, const void *b) {
     return p->low < q->low ? -1 : p->low > q->low;
 }
 
-/* Put the ranges in order and join those that overlap. */
+/* Sort the ranges, and join overlapping ranges. */
 static void merge_ranges(void) {
     size_t kept = 0;
     qsort(ranges, range_count, sizeof *ranges, compare_ranges);
@@ -139,7 +138,7 @@ static void merge_ranges(void) {
     range_count = kept + 1;
 }
 
-/* What lies between the ranges. */
+/* Replace the ranges by the gaps between them. */
 static void complement_ranges(void) {
     struct cut_range *given = ranges;
     size_t count = range_count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cut_asi.c - cut on the Alloc Stream Interface: the delimiters and line ends of a
- * region become bits, and what is cut out goes from the input's own buffer
- * into the output's.
+ * cut_asi.c - cut on the Alloc Stream Interface.  A kernel of <asf/scan.h> finds the delimiters and line ends
+ * of a region as bit masks.  The selected bytes are copied from the input's buffer to the output's buffer.
  */
 #include <asf/asf.h>
 #include <asf/numbers.h>
@@ -17,17 +16,17 @@
 #include "examples/common/program.h"
 #include "examples/common/whole_lines.h"
 
-/* Region, marks and output stay in the second-level cache. */
+/* Sizes with which a region, its marks and its output fit in the second-level cache. */
 enum { REGION = 64 << 10, PART = 1 << 20, SHORT = 32 };
 
-/* A region and its marks, a bit for each byte and one for the byte after it:
- * where fields or lines end, and where lines do. */
+/* A region and two bit masks, each with a bit for each byte and one more.  `ends` has the ends of fields and
+ * lines, `line_ends` the ends of lines only. */
 struct region {
     const char *text;
     size_t length;
     const uint64_t *ends, *line_ends;
-    size_t word;   /* the mask of `ends` that is being walked through */
-    uint64_t bits; /* what is left of it */
+    size_t word;   /* the index of the current word of `ends` */
+    uint64_t bits; /* the bits of that word that next_end has not yet returned */
 };
 
 struct field {
@@ -38,7 +37,7 @@ struct field {
 static const struct cut_options *cut;
 static struct filter filter = {.failed = cut_failed};
 
-/* Memory that grows. */
+/* A buffer that at_least enlarges. */
 struct space {
     void *bytes;
     size_t size;
@@ -54,8 +53,8 @@ static void *at_least(struct space *space, size_t size) {
     return space->bytes;
 }
 
-/* A last line without a line end is given one, behind the region; so is the
- * one record that a file is. */
+/* Mark the ends of fields and lines.  If the last line, or the one record, has no line end, the byte after
+ * the region is marked. */
 static struct region mark_region(struct space *space, const char *text, size_t n) {
     size_t masks = n / 64 + 1;
     uint64_t *ends = at_least(space, 2 * masks * sizeof *ends), *line_ends = ends + masks;
@@ -71,7 +70,7 @@ static struct region mark_region(struct space *space, const char *text, size_t n
     return (struct region){text, n, ends, line_ends, 0, ends[0]};
 }
 
-/* The place of the next mark. */
+/* Returns the offset of the next mark in `ends`. */
 static inline size_t next_end(struct region *r) {
     while (r->bits == 0)
         r->bits = r->ends[++r->word];
@@ -84,7 +83,7 @@ static inline bool ends_line(const struct region *r, size_t mark) {
     return r->line_ends[mark / 64] >> mark % 64 & 1;
 }
 
-/* The place of the first line end from a mark on; marks before it are passed. */
+/* Returns the offset of the first line end at `mark` or after it.  Marks up to there are skipped. */
 static inline size_t line_end(struct region *r, size_t mark) {
     r->word = mark / 64;
     uint64_t bits = r->line_ends[r->word] & ~(uint64_t)0 << mark % 64;
@@ -103,8 +102,8 @@ static inline bool next_field(struct region *r, struct field *field) {
     return true;
 }
 
-/* Most pieces are short: as many bytes as fit two registers are copied without
- * looking at their number, where the region has them. */
+/* Copy bytes to the output.  Most copies are short: those are always SHORT bytes long, two vector registers,
+ * if the region has that many bytes. */
 static inline char *put(char *to, const struct region *r, size_t from, size_t end) {
     size_t n = end - from;
     if (n <= SHORT && r->length - from >= SHORT)
@@ -119,8 +118,8 @@ static char *put_output_delimiter(char *to) {
     return to + cut->output_delimiter_length;
 }
 
-/* The fields of a line, from its first one on; fields that stand together are
- * copied together when the delimiter is to stay as it is. */
+/* Copy the selected fields of a line.
+ *   together  the output delimiter is the input's: adjacent fields are copied in one call */
 static inline char *put_fields(char *to, struct region *r, struct field *field, bool together) {
     const struct cut_range *range = cut->ranges;
     bool printed = false;
@@ -175,14 +174,14 @@ static char *cut_bytes(char *to, struct region *r) {
     return to;
 }
 
-/* The most that can come of n bytes: an output delimiter for each of them, a
- * line end, and what `put` writes beyond. */
+/* Returns the most bytes that cutting n bytes writes: an output delimiter for each byte, a line end, and
+ * `put`'s excess of SHORT bytes. */
 static size_t bound(size_t n) {
     size_t growth = !cut->output_delimiter ? 1 : cut->output_delimiter_length + !cut->fields;
     return n * growth + 1 + SHORT;
 }
 
-/* returns  the end of what was put. */
+/* Cut whole lines into `to`.  returns  the end of the output. */
 static char *cut_to(char *to, struct space *marks, const char *text, size_t n) {
     struct region r = mark_region(marks, text, n);
     return cut->fields ? cut_fields(to, &r) : cut_bytes(to, &r);
@@ -194,7 +193,7 @@ static void cut_region(const char *text, size_t n) {
     output_done(filter.out, to, (size_t)(cut_to(to, &marks, text, n) - to));
 }
 
-/* All that is left of a file, as one region. */
+/* Allocate the rest of a file as one region. */
 static char *input_rest(struct input *in, ssize_t *length) {
     for (ssize_t want = *length;; want *= 2) {
         *length = want;
@@ -216,7 +215,7 @@ static int cut_rest(struct input *in) {
     return asf_sfree(in->stream, rest);
 }
 
-/* returns  0 at the end of the file, or a negated errno value. */
+/* Cut the lines of a file in order.  returns  0 at the end of the file, or a negated errno value. */
 static int cut_lines(struct input *in) {
     ssize_t length = REGION;
     for (char *lines; (lines = input_lines(in, &length, cut->line_end)); length = REGION) {
@@ -230,22 +229,22 @@ static int cut_lines(struct input *in) {
     return (int)length;
 }
 
-/* The output of one part, which waits until the parts before it are written. */
+/* The output of one part.  It is kept until the output of all earlier parts has been written. */
 struct result {
     struct result *next;
-    int64_t index; /* of the part, or one of these: */
+    int64_t index; /* the part's index, IDLE or IN_USE */
     struct space marks, text;
-    size_t used; /* of the text */
+    size_t used; /* bytes used in `text` */
 };
 enum { IDLE = -1, IN_USE = -2 };
 
 struct results {
-    pthread_mutex_t lock; /* of the list */
+    pthread_mutex_t lock; /* protects the list */
     struct result *first;
-    int failed; /* writing: a negated errno value */
+    int failed; /* a negated errno value, if a write failed */
 };
 
-/* Takes the result of a part, or an idle or a new one. */
+/* Take the result with this index out of the list.  If there is none, make a new one. */
 static struct result *take_result(struct results *all, int64_t index) {
     pthread_mutex_lock(&all->lock);
     struct result *r = all->first;
@@ -283,7 +282,7 @@ static int cut_part(struct asf_cios *stream, const struct asf_part *part, void *
     return error ? error : (int)length;
 }
 
-/* Is called for the parts in order. */
+/* Write the output of a part.  asf_each_part calls this for the parts in order. */
 static int write_part(const struct asf_part *part, void *of) {
     struct results *all = of;
     struct result *r = take_result(all, part->index);
@@ -306,7 +305,8 @@ static int cut_parts(const char *name) {
     return error;
 }
 
-/* In parts: not standard input, which is read from where it stands, nor what cannot be cut. */
+/* A file is divided into parts unless it is standard input, which is read from its current offset, or a file
+ * that is not regular. */
 static int cut_input(struct input *in, const char *name) {
     if (cut_one_record(cut))
         return cut_rest(in);

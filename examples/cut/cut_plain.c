@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cut_plain.c - cut on stdio: a line at a time with getdelim, out with putchar and
- * fwrite.
+ * cut_plain.c - cut on stdio: getdelim reads a line at a time, putchar and fwrite write.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +61,7 @@ static void cut_fields(const char *line, size_t n, bool line_end_follows) {
     putchar(cut->line_end);
 }
 
-/* All that is left of a file.  returns  its length, or -1 for nothing. */
+/* Read the rest of a file.  returns  its length; -1 if there are no bytes. */
 static ssize_t read_rest(char **text, size_t *size, FILE *in) {
     size_t length = 0, n;
     do {
@@ -110,5 +109,5 @@ void cut_file(const char *name, const struct cut_options *options) {
         cut_failed(name, errno);
 }
 
-/* What standard output still holds is written when the program ends. */
+/* Nothing to do: exit writes the output that stdout has buffered. */
 void cut_end(void) {}

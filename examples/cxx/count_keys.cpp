@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys.cpp - count the lines of a TSV by the key in its first column, and sum up the
-// second one: lines and fields where they lie, a string made for each new key alone; -j N: by
-// N threads, for 0 by as many as there are processors.
+// count_keys.cpp - counts the lines of a TSV by the key in the first column, and sums up the second column.
+// Lines and fields are read in place, and only a new key is copied to a string.  -j N: uses N threads; 0: one
+// for each processor.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,7 @@ struct total {
     long lines = 0, sum = 0;
 };
 struct hash : std::hash<std::string_view> {
-    using is_transparent = void; // a key need not be a string to be looked up
+    using is_transparent = void; // find() takes a string_view
 };
 using table = std::unordered_map<std::string, total, hash, std::equal_to<>>;
 
@@ -37,7 +37,7 @@ static void count(asf::stream &in, table &totals) {
     }
 }
 
-// A table for each part, added to the others'.
+// Counts each part in its own table, and adds that table to the totals.
 static void count_by_threads(const char *path, unsigned threads, table &totals) {
     std::mutex lock;
     asf::each_part(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys_plain.cpp - count the lines of a TSV by the key in its first column, and sum up
-// the second one: as it is written with the standard library alone.
+// count_keys_plain.cpp - counts the lines of a TSV by the key in the first column, and sums up the second
+// column, by the standard library alone.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

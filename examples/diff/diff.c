@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff.c - the options of diff.
+ * diff.c - parses diff's options.
  */
 #include <errno.h>
 #include <error.h>
@@ -75,7 +75,7 @@ static void set_style(enum diff_style style) {
     given = true;
 }
 
-/* With several of these options the largest number holds. */
+/* Set the number of context lines.  If several options give a number, the largest is used. */
 static void set_context(enum diff_style style, const char *text) {
     char *end;
     set_style(style);
@@ -97,7 +97,7 @@ static void add_label(const char *label) {
         error(EXIT_TROUBLE, 0, "too many file label options");
 }
 
-/* How the result is shown; false for options of another kind. */
+/* Set an option about the output.  Returns false for any other option. */
 static bool set_output(int option) {
     switch (option) {
     case 'q':
@@ -133,7 +133,7 @@ static bool set_output(int option) {
     return true;
 }
 
-/* What is compared, and what counts as a difference. */
+/* Set an option about which files are compared, and how.  Returns false for any other option. */
 static bool set_comparison(int option) {
     switch (option) {
     case 'r':
@@ -174,7 +174,7 @@ static void set_option(int option) {
         try_help();
 }
 
-/* getopt_long has put the options in front of the operands. */
+/* Returns the options as text.  getopt_long has moved them before the operands. */
 static const char *command_line(char **argv, int operands) {
     size_t size = 1;
     for (int i = 1; i < operands; i++)

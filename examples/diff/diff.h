@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff.h - what the parts of diff share: the options, and the two sides of a
- * comparison on their way from bytes to a script of changes.
+ * diff.h - shared by the parts of diff: the options, and the data of a comparison, from the files' bytes to
+ * the script of changes.
  *
  *   diff.c          options
- *   diff_files.c    which files are compared with which
- *   diff_texts.c    two files
- *   diff_lines.c    a side's lines, and which of them are equal
- *   diff_search.c   the shortest way from one side to the other
- *   diff_script.c   from there to the script: what is not searched, shifting
- *   diff_print.c    the script in the formats normal and ed
- *   diff_context.c  and in those with context
- *   text.h          the I/O, which diff_plain.c and diff_asi.c do
+ *   diff_files.c    finds the pairs of files to compare
+ *   diff_texts.c    compares two files
+ *   diff_lines.c    finds the lines of a side, and which lines are equal
+ *   diff_search.c   finds the shortest script from one side to the other
+ *   diff_script.c   chooses the lines to search, and makes the script from the result
+ *   diff_print.c    prints the script in the normal format, and for ed
+ *   diff_context.c  prints the script in the formats with context
+ *   text.h          the input and output, by diff_plain.c or diff_asi.c
  */
 #ifndef ASF_EXAMPLES_DIFF_H
 #define ASF_EXAMPLES_DIFF_H
@@ -32,42 +32,42 @@ enum diff_space { SPACE_COUNTS, SPACE_AMOUNT_IGNORED, SPACE_IGNORED };
 struct diff_options {
     enum diff_style style;
     enum diff_space space;
-    size_t context; /* lines of it around a change; 0 in styles without */
+    size_t context; /* lines of context around a change; 0 in styles without context */
     bool brief, report_identical, recursive, new_file, text, minimal;
     bool ignore_case, ignore_blank_lines;
     const char *labels[2];
-    const char *command_line; /* the options, for the headers of -r */
+    const char *command_line; /* the options as text, for the headers of -r */
 };
 
 extern struct diff_options options;
 
-/* One file of a comparison.  Lines are numbered from 0 through the whole
- * file, but only those from `stored` to `stored_end` are known: the middle,
- * outside of which the files are equal, and the context around it. */
+/* One file of a comparison.  Before and after the "middle" the two files are equal.  Lines are numbered from
+ * 0, from the file's beginning.  Only lines `stored` to before `stored_end` are stored: the middle and the
+ * context around it. */
 struct side {
-    const char *name;   /* as given, or put together from a directory */
-    const char *label;  /* what the headers call it */
-    bool absent;        /* taken as an empty file (-N) */
-    struct stat status; /* of the file */
+    const char *name;   /* the operand, or a path in the operand's directory */
+    const char *label;  /* the name in headers, if given by an option */
+    bool absent;        /* there is no file; an empty one is assumed (-N) */
+    struct stat status; /* the file's */
     struct text text;
     size_t stored, stored_end;
-    size_t first, count;    /* the middle */
-    const char **starts;    /* of the stored lines, and the end of the last */
-    uint32_t *classes;      /* of the middle's lines: equal lines, equal numbers */
-    unsigned char *changed; /* of the middle's lines; changed[-1] and changed[count] are 0 */
+    size_t first, count;    /* the middle: its first line, and its number of lines */
+    const char **starts;    /* the start of each stored line, then the end of the last */
+    uint32_t *classes;      /* a number for each line of the middle; equal lines have the same number */
+    unsigned char *changed; /* 1 for each changed line of the middle; changed[-1] and changed[count] are 0 */
 };
 
-/* A pair of files, and the pair of directories it was found in; NULL for the operands. */
+/* A pair of files.  `parent` is the pair of directories that contain them; NULL if they are operands. */
 struct pair {
     struct side sides[2];
     const struct pair *parent;
 };
 
-/* A place where the sides differ: `lines[0]` lines from `at[0]` on of the one
- * are replaced by `lines[1]` from `at[1]` on of the other. */
+/* A difference: lines[0] lines of side 0 from line at[0] on are replaced by lines[1] lines of side 1 from
+ * line at[1] on. */
 struct change {
     size_t at[2], lines[2];
-    bool ignorable; /* blank lines only, with -B */
+    bool ignorable; /* with -B: all its lines are blank */
 };
 
 struct script {
@@ -75,12 +75,12 @@ struct script {
     size_t count;
 };
 
-/* common_start: how many bytes two texts have in common at their start. */
+/* common_start: returns the number of equal bytes at the start of two texts. */
 size_t common_start(const struct text *a, const struct text *b);
 
-/* find_lines: fill in a pair of sides from the texts, up to the classes.
- *   common  what common_start says
- * returns  how many classes there are. */
+/* find_lines: find the middle of both sides, store its lines, and number its classes of equal lines.
+ *   common  the result of common_start
+ * returns  the number of classes. */
 size_t find_lines(struct side sides[2], size_t common);
 void free_lines(struct side *side);
 
@@ -89,9 +89,8 @@ static inline const char *line_start(const struct side *side, size_t i) {
     return side->starts[i - side->stored];
 }
 
-/* search: mark in `changed` the lines that a shortest script deletes from `a`
- * or inserts from `b`.  The sequences hold classes, `places` their indices in
- * `changed`. */
+/* search: mark in `changed` the lines that a shortest script deletes from `a` or inserts from `b`.  A
+ * sequence has the lines' classes, and in `places` their indices in `changed`. */
 struct sequence {
     const uint32_t *classes;
     const size_t *places;
@@ -100,23 +99,23 @@ struct sequence {
 };
 void search(const struct sequence *a, const struct sequence *b);
 
-/* make_script: compare the classes of both sides. */
+/* make_script: make the script from the classes of both sides. */
 struct script make_script(struct side sides[2], size_t class_count);
 
-/* print_script: print it in the style that is asked for. */
+/* print_script: print the script in the style of the options. */
 void print_script(const struct side sides[2], const struct script *script);
 void print_context_script(const struct side sides[2], const struct script *script);
 
-/* What the print functions stand on. */
+/* Output functions for the functions that print. */
 __attribute__((format(printf, 1, 2))) void out_format(const char *format, ...);
 void out_line(const struct side *side, const char *prefix, size_t i);
-void out_name(const char *name); /* in the quotes of C where need be */
+void out_name(const char *name); /* quoted as a C string if it has special characters */
 
 /* compare: compare two operands.
- * returns  EXIT_SAME and so on. */
+ * returns  EXIT_SAME, EXIT_DIFFERENT or EXIT_TROUBLE. */
 int compare(const char *name0, const char *name1);
 
-/* compare_files: compare two files that are no directories. */
+/* compare_files: compare two files, neither of which is a directory. */
 int compare_files(struct pair *pair);
 
 /* Messages; the functions return the exit status. */
@@ -124,10 +123,10 @@ int report_identity(const struct side sides[2]);
 int trouble(const char *name, int error_number);
 const char *shown(const struct side *side);
 
-/* worse: the exit status of two comparisons together. */
+/* worse: returns the exit status for two comparisons: the greater one. */
 int worse(int a, int b);
 
-/* must: `memory`, or the end of the program when it is NULL. */
+/* must: returns `memory`; if it is NULL, ends the program with a message. */
 void *must(void *memory);
 
 #endif

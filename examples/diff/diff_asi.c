@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_asi.c - diff's I/O on the Alloc Stream Interface: a file is one region of
- * its stream, which is compared and printed from in place.
+ * diff_asi.c - diff's I/O on the Alloc Stream Interface: a file is one region of its stream, and is compared
+ * and printed in place.
  */
 #include <asf/asf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ int text_read(struct text *text, int fd, size_t size) {
     struct asf_cios *stream = text->source = asf_sopen_fd(fd, O_RDONLY, &error);
     if (!stream)
         return -error;
-    /* A region that comes back shorter than asked for ends the file. */
+    /* If the region is shorter than requested, the file ends there. */
     ssize_t asked = (ssize_t)size < LEAST_REGION ? LEAST_REGION : (ssize_t)size + 1, length = asked;
     const char *region = asf_u_salloc(stream, &length);
     while (region && length == asked) {
@@ -47,7 +47,7 @@ int text_free(struct text *text) {
     return -error;
 }
 
-/* The region that is being filled. */
+/* The output stream, and the region that is being filled. */
 static struct asf_cios *output;
 static char *region;
 static size_t region_used, region_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_context.c - the script in the unified and in the context format.
+ * diff_context.c - prints the script in the unified and in the context format.
  */
 #include <locale.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "diff.h"
 
-/* Changes that are near enough to each other to be printed together, and the
- * range of lines that is shown on either side. */
+/* Changes that are printed together, because they are close to each other.  `from` and `end` are the printed
+ * lines of each side. */
 struct hunk {
     const struct change *changes;
     size_t count;
@@ -21,8 +21,8 @@ static size_t change_end(const struct change *change, int f) {
     return change->at[f] + change->lines[f];
 }
 
-/* Two changes belong together when their contexts touch; one that only
- * follows to be ignored must be nearer. */
+/* Two changes are in the same hunk if their contexts touch: at most 2 * context lines are between them.  If
+ * the second is ignorable, fewer than `context` lines must be between them. */
 static bool same_hunk(const struct change *a, const struct change *b) {
     size_t gap = b->at[0] - change_end(a, 0);
     if (b->ignorable)
@@ -51,7 +51,7 @@ static bool all_ignorable(const struct hunk *hunk) {
     return true;
 }
 
-/* Whether the hunk changes anything on this side. */
+/* Returns whether the hunk changes any lines of side `f`. */
 static bool touches(const struct hunk *hunk, int f) {
     for (size_t i = 0; i < hunk->count; i++)
         if (hunk->changes[i].lines[f] > 0)
@@ -59,7 +59,7 @@ static bool touches(const struct hunk *hunk, int f) {
     return false;
 }
 
-/* POSIX asks for the older form where the locale is POSIX. */
+/* In the POSIX locale, POSIX requires an older form of the time. */
 static bool older_form(void) {
     const char *locale = setlocale(LC_TIME, NULL);
     return options.style == STYLE_CONTEXT && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0);
@@ -125,7 +125,7 @@ static void out_context_range(const struct hunk *hunk, int f) {
         out_format("%zu", hunk->end[f]);
 }
 
-/* One side's half of a hunk: its lines are left out when none is changed. */
+/* Print one side of a hunk.  If none of its lines is changed, only the range is printed. */
 static void print_context_side(const struct side sides[2], const struct hunk *hunk, int f) {
     const char *mark = f == 0 ? "***" : "---", *changed = f == 0 ? "- " : "+ ";
     out_format("%s ", mark);

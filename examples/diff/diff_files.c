@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_files.c - which files are compared with which: operands, directories,
- * special files.
+ * diff_files.c - finds the pairs of files to compare: operands, and the entries of directories.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +49,7 @@ static int report_only(const struct side *directory, const char *name) {
     return EXIT_DIFFERENT;
 }
 
-/* A pair in directories of which one is no regular file. */
+/* Report a pair of directory entries that cannot be compared, because one is not a regular file. */
 static int report_types(const struct pair *pair) {
     const struct side *sides = pair->sides;
     for (int f = 0; f < 2; f++)
@@ -101,7 +100,8 @@ static void free_names(struct names *names) {
     free(names->at);
 }
 
-/* A name that is in both directories, or with `only` in one of them. */
+/* Compare the entries of one name.
+ *   only  the side whose directory has the name; -1: both have it */
 static int compare_entry(const struct pair *directories, const char *name, int only) {
     struct pair pair = {.parent = directories};
     if (only >= 0 && !options.new_file)
@@ -136,7 +136,7 @@ static bool same_file(const struct side *a, const struct side *b) {
            a->status.st_ino == b->status.st_ino;
 }
 
-/* A directory that is its own ancestor, through a symbolic link. */
+/* Returns whether a directory is its own ancestor, because of a symbolic link. */
 static bool is_loop(const struct pair *pair, int f) {
     for (const struct pair *above = pair->parent; above; above = above->parent)
         if (same_file(&above->sides[f], &pair->sides[f]))
@@ -168,11 +168,11 @@ static int stat_side(struct side *side) {
         return stat(side->name, &side->status) == 0 ? 0 : errno;
     if (fstat(STDIN_FILENO, &side->status) != 0)
         return errno;
-    clock_gettime(CLOCK_REALTIME, &side->status.st_mtim); /* it is being written */
+    clock_gettime(CLOCK_REALTIME, &side->status.st_mtim); /* the input is as new as this run */
     return 0;
 }
 
-/* With -N an operand that is missing counts as empty, if the other one is there. */
+/* Get the status of both files.  With -N a missing operand counts as empty if the other one exists. */
 static int stat_pair(struct pair *pair) {
     struct side *sides = pair->sides;
     int errors[2] = {stat_side(&sides[0]), stat_side(&sides[1])}, status = EXIT_SAME;
@@ -188,7 +188,7 @@ static int stat_pair(struct pair *pair) {
     return status;
 }
 
-/* A file against a directory: against the file of the same name in it. */
+/* Compare a file with the file of the same name in a directory. */
 static int compare_within(struct pair *pair, int directory) {
     struct side *sides = pair->sides;
     const char *name = sides[1 - directory].name, *slash = strrchr(name, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_lines.c - a file's lines: what is equal at both ends of the files is
- * passed over, the lines between get numbers that tell which are equal.
+ * diff_lines.c - finds the lines of the two files.  Equal lines at the beginning and at the end are skipped.
+ * The other lines get class numbers; equal lines have the same number.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ size_t common_start(const struct text *a, const struct text *b) {
     return i;
 }
 
-/* How many bytes before two ends are equal. */
+/* Returns the number of equal bytes at the end of two texts, at most n. */
 static size_t common_end(const char *a_end, const char *b_end, size_t n) {
     enum { BLOCK = 4096, SMALL = 64 };
     size_t i = 0;
@@ -34,7 +34,9 @@ static size_t common_end(const char *a_end, const char *b_end, size_t n) {
     return i;
 }
 
-/* The start of the line that `at` is in or at the end of, or of the one `back` lines before. */
+/* Returns the start of a line.
+ *   at    an offset in the line, or at its end
+ *   back  0; n: return the start of the n-th line before it */
 static size_t line_back(const char *data, size_t at, size_t back) {
     for (;;) {
         const char *newline = at > 0 ? memrchr(data, '\n', at) : NULL;
@@ -45,7 +47,7 @@ static size_t line_back(const char *data, size_t at, size_t back) {
     }
 }
 
-/* The start of the line after the one that `at` is in. */
+/* Returns the start of the line after the line that contains `at`. */
 static size_t line_forward(const struct text *text, size_t at) {
     const char *newline = memchr(text->data + at, '\n', text->size - at);
     return newline ? (size_t)(newline - text->data) + 1 : text->size;
@@ -55,12 +57,12 @@ static bool at_line_start(const struct text *text, size_t at) {
     return at == 0 || text->data[at - 1] == '\n';
 }
 
-/* ed adds a newline that is missing, so there the last one does not count. */
+/* Returns the size without the final newline for the ed style, because ed adds a missing newline. */
 static size_t size_that_counts(const struct text *text) {
     return text->size - (options.style == STYLE_ED && text->size > 0 && text->data[text->size - 1] == '\n');
 }
 
-/* Where the middle ends on either side. */
+/* Find the end of the middle on each side. */
 static void middle_ends(const struct text *a, const struct text *b, size_t start, size_t ends[2]) {
     size_t sizes[2] = {size_that_counts(a), size_that_counts(b)};
     size_t least = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
@@ -83,7 +85,7 @@ static size_t count_lines(const char *from, const char *end) {
     return lines;
 }
 
-/* The stored lines' starts, growing. */
+/* An array of the starts of the stored lines. */
 struct starts {
     const char **at;
     size_t count, room;
@@ -97,7 +99,7 @@ static void add_start(struct starts *starts, const char *start) {
     starts->at[starts->count++] = start;
 }
 
-/* Add the lines between two offsets, `most` at the most. */
+/* Add the lines between two offsets, at most `most`.  Returns the offset after the last one added. */
 static size_t add_lines(struct starts *starts, const struct text *text, size_t from, size_t end,
                         size_t most) {
     for (; from < end && most > 0; most--) {
@@ -124,7 +126,7 @@ static void store_lines(struct side *side, size_t start, size_t end) {
 /* A line without its newline. */
 struct line {
     const char *at, *end;
-    bool incomplete; /* had no newline, and that matters */
+    bool incomplete; /* there is no newline, and the options do not ignore that */
 };
 
 static struct line get_line(const struct side *side, size_t i) {
@@ -136,7 +138,7 @@ static struct line get_line(const struct side *side, size_t i) {
     return line;
 }
 
-/* The line's next character as the options let it count, or -1 at its end. */
+/* Returns the line's next character, -1 at its end.  The options may ignore case and white space. */
 static int next_character(struct line *line) {
     const char *from = line->at;
     if (options.space != SPACE_COUNTS)
@@ -170,7 +172,7 @@ static uint64_t hash_line(struct line line) {
         memcpy(&word, line.at, 8);
         hash = mix(hash, word);
     }
-    word = 0x80; /* so that a zero byte at the end counts */
+    word = 0x80; /* so that final zero bytes change the hash */
     for (; line.at < line.end; line.at++)
         word = word << 8 | (unsigned char)*line.at;
     return mix(hash, word);
@@ -192,14 +194,14 @@ static bool equal_lines(struct line a, struct line b) {
     return true;
 }
 
-/* All lines that were equal to none before; a hash table finds them by number. */
+/* The first line of each class.  A hash table finds a line's class. */
 struct classes {
     struct class {
         uint64_t hash;
         struct line line;
     } * all;
     uint32_t count;
-    uint32_t *slots; /* number + 1, or 0 */
+    uint32_t *slots; /* the class's number + 1; 0: an empty slot */
     size_t mask;
 };
 
@@ -224,8 +226,7 @@ static void classify(struct classes *classes, struct side *side) {
         side->classes[i] = class_of(classes, get_line(side, side->first + i));
 }
 
-/* The middle starts at the first line that differs, or as many lines before it
- * as are printed with it. */
+/* The middle starts `context` lines before the first line that differs. */
 size_t find_lines(struct side sides[2], size_t common) {
     size_t start = line_back(sides[0].text.data, common, options.context);
     size_t ends[2], total = 0, slots = 1024;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_plain.c - diff's I/O on stdio: a file is read into memory of its own.
+ * diff_plain.c - diff's I/O on stdio: a file is read into allocated memory.
  */
 #include <errno.h>
 #include <error.h>
@@ -10,7 +10,7 @@
 
 #include "diff.h"
 
-/* Reads into what room there is; returns false when that was too little. */
+/* Read into the rest of the room.  Returns false if that fills it: the file may have more bytes. */
 static bool read_on(struct text *text, FILE *file, char *room, size_t size) {
     text->size += fread(room + text->size, 1, size - text->size, file);
     return text->size < size;
@@ -22,7 +22,7 @@ int text_read(struct text *text, int fd, size_t size) {
     if (!file)
         return errno;
     char *room = NULL;
-    size_t room_size = size + 1; /* the byte more is for seeing the end */
+    size_t room_size = size + 1; /* one byte more, so that read_on detects the end */
     do {
         room = text->source = must(realloc(room, room_size));
     } while (!read_on(text, file, room, room_size) && (room_size *= 2));
@@ -45,8 +45,8 @@ void text_flush(void) {
     fflush(stdout);
 }
 
-/* What could not be written is said here and once: nothing is left for the end
- * of the program to find. */
+/* Report a write error.  Then discard the buffered output, so that the end of the program does not report the
+ * error again. */
 void text_end(void) {
     bool failed = ferror(stdout) != 0;
     if (fflush(stdout) == 0 && !failed)

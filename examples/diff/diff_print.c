@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_print.c - the script in the normal format and as commands for ed.
+ * diff_print.c - prints the script in the normal format, and as commands for ed.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void out_line(const struct side *side, const char *prefix, size_t i) {
         out_format("\n\\ No newline at end of file\n");
 }
 
-/* A byte as C would write it in a string, or NULL if as itself. */
+/* Returns the escape sequence for a byte in a C string; NULL if it needs none. */
 static const char *escape(char c) {
     static const char plain[] = "\a\b\t\n\v\f\r\"\\", letters[] = "abtnvfr\"\\";
     static char escaped[5];
@@ -58,7 +58,7 @@ void out_name(const char *name) {
         text_write("\"", 1);
 }
 
-/* "3,5", "3" for one line, and for none the number of the line before. */
+/* Print a range of lines: "3,5"; "3" for one line; for no lines, the number of the line before. */
 static void out_range(const struct change *change, int f) {
     size_t last = change->at[f] + change->lines[f];
     if (change->lines[f] > 1)
@@ -92,8 +92,7 @@ static bool is_dot(const struct side *side, size_t i) {
     return line[0] == '.' && (end - line == 1 || line[1] == '\n');
 }
 
-/* A line with a dot alone would end the input of ed: it goes in as two dots,
- * of which one is taken away afterwards. */
+/* A line "." would end ed's input.  Such a line is inserted as "..", and a command then removes one dot. */
 static void print_ed(const struct side sides[2], const struct change *change) {
     bool inserting = command(change) != 'd';
     out_range(change, 0);
@@ -111,7 +110,7 @@ static void print_ed(const struct side sides[2], const struct change *change) {
         out_format(".\n");
 }
 
-/* From the last change to the first, so that line numbers stay true. */
+/* Print the last change first, so that a change does not alter the line numbers of those that follow. */
 static void print_ed_script(const struct side sides[2], const struct script *script) {
     for (size_t i = script->count; i-- > 0;)
         if (!script->changes[i].ignorable)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_script.c - from lines that are equal or not to a script of changes.
+ * diff_script.c - makes a script of changes from the classes of the lines.
  *
- * The search is spared the lines that would only lead it astray: those without
- * a partner, and among them those with too many.  Afterwards each run of
- * changed lines is shifted to where a reader expects it.  Both steps follow
- * the rules of GNU diff, so that the scripts are the same.
+ * A line's partners are the equal lines of the other side.  Lines without a partner are left out of the
+ * search, and so are some lines near them that have too many partners.  After the search each run of changed
+ * lines is shifted to the position that people expect.  Both steps follow GNU diff, so the scripts are the
+ * same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum mark { KEEP, DROP, MAYBE };
 
-/* How many lines of a side are in each class. */
+/* Returns the number of a side's lines in each class. */
 static uint32_t *count_classes(const struct side *side, size_t class_count) {
     uint32_t *counts = must(calloc(class_count + 1, sizeof *counts));
     for (size_t i = 0; i < side->count; i++)
@@ -22,7 +22,7 @@ static uint32_t *count_classes(const struct side *side, size_t class_count) {
     return counts;
 }
 
-/* More partners than this are too many: about the square root of the lines. */
+/* Returns the number of partners above which a line is MAYBE: about the square root of the lines. */
 static size_t many(size_t lines) {
     size_t limit = 5;
     for (size_t rest = lines / 256; rest > 0; rest /= 4)
@@ -46,7 +46,7 @@ static void keep_maybes(unsigned char *marks, size_t n) {
             marks[i] = KEEP;
 }
 
-/* Within a run, `least` or more maybes in a row are kept. */
+/* Within a run, keep rows of at least `least` consecutive MAYBE lines. */
 static void keep_long_rows(unsigned char *run, size_t length, size_t least) {
     for (size_t i = 0, end; i < length; i = end + 1) {
         for (end = i; end < length && run[end] == MAYBE;)
@@ -56,8 +56,8 @@ static void keep_long_rows(unsigned char *run, size_t length, size_t least) {
     }
 }
 
-/* From an end of the run inwards, maybes are kept until three drops in a row,
- * or a drop eight lines in. */
+/* Keep MAYBE lines near one end of a run: up to three consecutive DROP lines, or up to a DROP line that is
+ * not among the first eight lines. */
 static void keep_near_end(unsigned char *end, ptrdiff_t inwards, size_t length) {
     int drops = 0;
     for (size_t i = 0; i < length && drops < 3; i++) {
@@ -70,7 +70,7 @@ static void keep_near_end(unsigned char *end, ptrdiff_t inwards, size_t length) 
     }
 }
 
-/* A run of lines to drop, first and last for certain: which maybes go with it? */
+/* Choose the MAYBE lines to keep in a run.  The run's first and last lines are DROP. */
 static void settle_run(unsigned char *run, size_t length) {
     size_t maybes = 0, least = 1;
     for (size_t i = 0; i < length; i++)
@@ -102,7 +102,7 @@ static void settle_marks(unsigned char *marks, size_t n) {
     }
 }
 
-/* What is left for the search; the rest is changed in any case. */
+/* Returns the kept lines, for the search.  The other lines are marked as changed. */
 static struct sequence left_for_search(const struct side *side, const unsigned char *marks) {
     uint32_t *classes = must(malloc((side->count + 1) * sizeof *classes));
     size_t *places = must(malloc((side->count + 1) * sizeof *places));
@@ -137,8 +137,8 @@ static void mark_changes(struct side sides[2], size_t class_count) {
     }
 }
 
-/* The changed lines, possibly none, between two unchanged ones.  The unchanged
- * lines of both sides are pairs, so each group has its partner. */
+/* The changed lines, possibly none, between two unchanged lines.  Each unchanged line has an equal line on
+ * the other side, so each group has a partner there. */
 struct group {
     const struct side *side;
     size_t start, end;
@@ -159,8 +159,8 @@ static void previous_group(struct group *group) {
         group->start--;
 }
 
-/* Move a group up by a line, if the line before it equals its last one; it
- * joins with the group it runs into. */
+/* Move a group up by one line, if the line before the group equals the group's last line.  If the group then
+ * touches another, the two become one. */
 static bool shift_up(struct group *group, struct group *partner) {
     const struct side *side = group->side;
     if (group->start == 0 || side->classes[group->start - 1] != side->classes[group->end - 1])
@@ -185,8 +185,8 @@ static bool shift_down(struct group *group, struct group *partner) {
     return true;
 }
 
-/* Join what can be joined; then leave the group next to its partner's changes
- * where there are any, and as far down as possible where not. */
+/* Shift a group until it joins no other group.  Its final position is the lowest one with changed lines in
+ * the partner; if there is none, the lowest possible. */
 static void shift_group(struct group *group, struct group *partner) {
     size_t size, beside;
     do {

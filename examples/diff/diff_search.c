@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_search.c - Myers's O(ND) search in linear space, with a bound.
+ * diff_search.c - Myers's O(ND) search in linear space, with a limit on its cost.
  *
  * E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986),
  * section 4b.  The two sequences span a grid; a script is a path from its
@@ -14,7 +14,7 @@
 
 #include "diff.h"
 
-/* The furthest x of a front on each diagonal from low to high in steps of 2. */
+/* at[d] is the furthest x that the front has reached on diagonal d, for d from low to high in steps of 2. */
 struct front {
     long *at;
     long low, high;
@@ -26,16 +26,17 @@ struct box {
 
 struct split {
     long x, y;
-    bool minimal[2]; /* whether the parts before and after must be searched to the end */
+    bool minimal[2]; /* for the parts before and after the split: search without a limit */
 };
 
 struct grid {
     const struct sequence *a, *b;
     long *forward, *backward;
-    long too_expensive; /* rounds after which the best so far will do */
+    long too_expensive; /* rounds after which the best point so far becomes the split */
 };
 
-/* One diagonal more on either side, unless that is outside of the box. */
+/* Extend the front by one diagonal on each side.  On a side where that diagonal is outside of the box, shrink
+ * it by one. */
 static void widen(struct front *front, const struct box *box, long unreached) {
     if (front->low > box->x - box->y_end)
         front->at[--front->low - 1] = unreached;
@@ -56,8 +57,9 @@ static bool found(struct split *split, long x, long diagonal) {
     return true;
 }
 
-/* A round of the front from the north-west.
- * returns  whether it met the other one; `odd` says that it can. */
+/* Advance the front from the north-west by one edit.
+ *   odd      the fronts' first diagonals differ by an odd number: only the forward front can meet the other
+ * returns  whether it met the other front. */
 static bool step_forward(const struct grid *grid, const struct box *box, struct front *front,
                          const struct front *other, bool odd, struct split *split) {
     const uint32_t *a = grid->a->classes, *b = grid->b->classes;
@@ -74,7 +76,7 @@ static bool step_forward(const struct grid *grid, const struct box *box, struct 
     return false;
 }
 
-/* A round of the front from the south-east. */
+/* Advance the front from the south-east by one edit; see step_forward. */
 static bool step_backward(const struct grid *grid, const struct box *box, struct front *front,
                           const struct front *other, bool odd, struct split *split) {
     const uint32_t *a = grid->a->classes, *b = grid->b->classes;
@@ -91,7 +93,7 @@ static bool step_backward(const struct grid *grid, const struct box *box, struct
     return false;
 }
 
-/* The point of the front with the largest x + y. */
+/* Returns the largest x + y of the front's points, and the point's x in *best_x. */
 static long best_forward(const struct box *box, const struct front *front, long *best_x) {
     long best = -1;
     for (long d = front->high; d >= front->low; d -= 2) {
@@ -106,7 +108,7 @@ static long best_forward(const struct box *box, const struct front *front, long 
     return best;
 }
 
-/* The point of the other front with the smallest x + y. */
+/* Returns the smallest x + y of the backward front's points, and the point's x in *best_x. */
 static long best_backward(const struct box *box, const struct front *front, long *best_x) {
     long best = LONG_MAX;
     for (long d = front->high; d >= front->low; d -= 2) {
@@ -121,7 +123,7 @@ static long best_backward(const struct box *box, const struct front *front, long
     return best;
 }
 
-/* Split where the front that got further has got to. */
+/* Split at the best point of the front that has advanced further. */
 static void give_up(const struct box *box, const struct front *forward, const struct front *backward,
                     struct split *split) {
     long x = box->x, back_x = box->x_end;
@@ -172,7 +174,7 @@ static void search_box(const struct grid *grid, struct box box, bool minimal) {
     search_box(grid, (struct box){split.x, split.y, box.x_end, box.y_end}, split.minimal[1]);
 }
 
-/* About the square root of the number of diagonals, but no fewer than 4096 rounds. */
+/* Returns the limit in rounds: about the square root of the number of diagonals, at least 4096. */
 static long expensive(size_t diagonals) {
     long root = 1;
     for (; diagonals; diagonals >>= 2)

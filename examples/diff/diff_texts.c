@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_texts.c - a pair of files: are they text, do they differ, and what is
- * said about it.
+ * diff_texts.c - compares a pair of files: whether they are text, whether they differ; and prints the result.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +41,7 @@ int report_identity(const struct side sides[2]) {
     return EXIT_SAME;
 }
 
-/* The first block says whether it is text, as long as nobody knows better. */
+/* As GNU diff does, take a file with a null byte in its first block for binary. */
 static bool is_binary(const struct side *side) {
     size_t block = (size_t)side->status.st_blksize, size = side->text.size;
     return memchr(side->text.data, '\0', size < block ? size : block) != NULL;
@@ -52,7 +51,7 @@ static bool ignoring(void) {
     return options.ignore_case || options.ignore_blank_lines || options.space != SPACE_COUNTS;
 }
 
-/* With -B: a line that is empty, or white space where that does not count. */
+/* Returns whether a line is blank for -B: empty, or only white space if the options ignore white space. */
 static bool is_blank(const struct side *side, size_t i) {
     const char *at = line_start(side, i), *end = line_start(side, i + 1);
     if (end[-1] == '\n')
@@ -70,7 +69,7 @@ static bool is_ignorable(const struct side sides[2], const struct change *change
     return true;
 }
 
-/* Returns how many of the changes count. */
+/* Mark the ignorable changes.  Returns the number of the others. */
 static size_t count_changes(const struct side sides[2], struct script *script) {
     size_t count = 0;
     for (size_t i = 0; i < script->count; i++) {
@@ -81,7 +80,7 @@ static size_t count_changes(const struct side sides[2], struct script *script) {
     return count;
 }
 
-/* In a directory the output for a pair starts with the command that would give it. */
+/* For a pair in directories, print the diff command that would compare the pair. */
 static void print_command(const struct pair *pair) {
     if (!pair->parent)
         return;
@@ -97,7 +96,7 @@ static int report_difference(const struct side sides[2], const char *what) {
     return EXIT_DIFFERENT;
 }
 
-/* ed has no way to say that a newline is missing. */
+/* An ed script cannot remove a final newline: report each file without one. */
 static int check_last_newlines(const struct side sides[2]) {
     int status = EXIT_SAME;
     for (int f = 0; f < 2 && options.style == STYLE_ED; f++) {

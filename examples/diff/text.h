@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h - what diff asks of an I/O library: whole files in memory, and an
- * output.  diff_plain.c does it with stdio, diff_asi.c with the Alloc Stream Interface.
+ * text.h - diff's input and output: whole files in memory, and text to standard output.  diff_plain.c
+ * implements these functions with stdio, diff_asi.c with the Alloc Stream Interface.
  */
 #ifndef ASF_EXAMPLES_TEXT_H
 #define ASF_EXAMPLES_TEXT_H
@@ -11,21 +11,20 @@
 struct text {
     const char *data;
     size_t size;
-    void *source; /* for text_free: what data belongs to */
+    void *source; /* the stream or the memory that text_free frees */
 };
 
-/* text_read: the contents of a file.
- *   fd    open for reading; it belongs to the text from now on
- *   size  what its size is likely to be, or 0
- * returns  0 or an errno value; the text is to be freed in either case. */
+/* text_read: read a whole file.
+ *   fd    open for reading; text_read takes it over
+ *   size  the expected size, or 0
+ * returns  0 or an errno value.  The caller calls text_free in either case. */
 int text_read(struct text *text, int fd, size_t size);
 
-/* text_free: returns 0, or an errno value when the file was truncated while
- * it was in use. */
+/* text_free: returns 0, or an errno value if the file was truncated while it was in use. */
 int text_free(struct text *text);
 
-/* text_write: bytes to the standard output; text_flush: all of them, now;
- * text_end: and no more.  Errors end the program with a message. */
+/* text_write: write bytes to standard output.  text_flush: write buffered bytes now.  text_end: end the
+ * output. Errors end the program with a message. */
 void text_write(const char *bytes, size_t n);
 void text_flush(void);
 void text_end(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * du_asf.c - du -kl by asf_walk: the kilobytes on disk of each directory with all in it.  Directories
- * come in any order, but each after those in it.
+ * du_asf.c - du -kl by asf_walk: prints the kilobytes on disk of each directory, with everything in it.  A
+ * directory is printed after its subdirectories; otherwise the order is arbitrary.
  */
 #define _GNU_SOURCE
 #include <asf/dir.h>
@@ -24,7 +24,8 @@ static void show(long blocks, const char *path) {
     printf("%ld\t%s\n", blocks / 2, path);
 }
 
-/* What is `own` of a directory: the blocks of what it is done with, by several threads. */
+/* `own` of a directory points to its blocks so far.  Several threads add the blocks of entries that are
+ * complete. */
 static int visit(const struct asf_visit *v, void *arg) {
     (void)arg;
     atomic_long *above = v->above;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * du_plain.c - du -kl by fts(3): the kilobytes on disk of each directory with all in it.
+ * du_plain.c - du -kl by fts(3): prints the kilobytes on disk of each directory, with everything in it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void complain(const char *path, int error) {
     status = EXIT_FAILURE;
 }
 
-/* fts_number of a directory has the blocks of what it is done with. */
+/* fts_number of a directory is its blocks so far, with those of all complete entries. */
 static void visit(FTSENT *e) {
     switch (e->fts_info) {
     case FTS_D:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * errors.c - the same by asf_lines: each line is looked at where it lies, and nothing is copied.
+ * errors.c - counts the lines of standard input that begin with ERROR, by asf_lines: the lines are read in
+ * place, and nothing is copied.
  */
 #include <asf/lines.h>
 #include <fcntl.h>

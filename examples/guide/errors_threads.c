@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * errors_threads.c - counts the lines of a log that begin with ERROR, with a thread for each processor.
+ * errors_threads.c - counts the lines of a log that begin with ERROR, with one thread for each processor.
  */
 #include <asf/lines.h>
 #include <asf/parts.h>

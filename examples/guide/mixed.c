@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mixed.c - sums up columns of a table: stdio reads the head, and the Alloc Stream Interface
- * goes on with the lines on the same stream.
+ * mixed.c - sums up columns of a table: stdio reads the heading, and the Alloc Stream Interface reads the
+ * lines after it from the same stream.
  */
 #include <asf/lines.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * readings.c - writes a thousand records to standard output, in this machine's own layout.
+ * readings.c - writes a thousand records to standard output, in this machine's layout of the struct.
  */
 #include <asf/record.h>
 #include <fcntl.h>

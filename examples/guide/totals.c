@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * totals.c - for each line of a table with a count and a price, writes both and their product.
+ * totals.c - reads a table of counts and prices, and writes each row with the product of both.
  */
 #include <asf/numbers.h>
 #include <fcntl.h>

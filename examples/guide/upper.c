@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * upper.c - a stream module: what is read from it is in upper case.
+ * upper.c - a stream module that converts the text of another stream to upper case.
  */
 #include <asf/asf.h>
 #include <asf/stream.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys [-j N] FILE: for each key, the first column of a TSV, how many lines have it and the sum of
-// their second column, by asf: lines and fields are looked at where they lie; -j N: by N threads, for 0 by
-// as many as there are processors.
+// count_keys [-j N] FILE: counts the lines of a TSV by the key in the first column, and sums up the second
+// column.  asf shows lines and fields in place.  -j N: uses N threads; 0: one for each processor.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -29,7 +28,7 @@ fn count<On>(input: &mut asf::Reader<On>, keys: &mut Keys) -> io::Result<()> {
     })
 }
 
-/// A table for each part, added to the others'.
+/// Counts each part in its own table, and adds that table to the totals.
 fn count_by_threads(path: &str, threads: usize) -> io::Result<Keys> {
     let all = Mutex::new(Keys::new());
     asf::each_part(path, &asf::Cut::default(), threads, |input, _part| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// count_keys_plain FILE: what count_keys does, by the standard library.
+// count_keys_plain FILE: does the same as count_keys, by the standard library.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * array_reader.c - a program that reads an array, in text or in the segment
- * that the text names, and tells its range and sum.  It does not know which.
+ * array_reader.c - reads an array from text, or from the segment that the text names, and prints its range
+ * and sum.  The program's code is the same for both.
  */
 #include <errno.h>
 #include <stdio.h>

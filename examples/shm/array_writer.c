@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * array_writer.c - a program that computes an array and passes it on as text,
- * or, when it is asked to, through shared memory:
+ * array_writer.c - computes an array, and passes it on as text, or with --shm through shared memory:
  *
  *     shm-writer 1000000 | shm-reader
  *     shm-writer --shm 1000000 | shm-reader
@@ -19,7 +18,9 @@ static void compute(double *coeff, size_t n) {
         coeff[i] = sin((double)i) / (double)(i + 1);
 }
 
-/* `error` as errno has it, negated or not; `why` in asf's words, or NULL. */
+/* Print an error.
+ *   error  an errno value, negated or not
+ *   why    asf's text about the error, or NULL */
 static int complain(const char *what, int error, const char *why) {
     fprintf(stderr, "shm-writer: %s: %s%s%s\n", what, strerror(abs(error)), why ? "; " : "", why ? why : "");
     return EXIT_FAILURE;
@@ -29,7 +30,7 @@ static int written(int rc) {
     return rc == 0 ? EXIT_SUCCESS : complain("asf_shm_write_doubles", rc, asf_shm_why());
 }
 
-/* The array is computed where it is read: nothing is copied. */
+/* Compute the array in a segment, where the other program reads it: nothing is copied. */
 static int write_segment(size_t n) {
     char *shm = asf_shm_create("coeff", 0600, n * sizeof(double));
     if (!shm)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * count.c - a module that counts the bytes and lines that pass through it.
+ * count.c - a module that reads another stream, and counts the bytes and lines.
  */
 #include <fcntl.h>
 #include <string.h>

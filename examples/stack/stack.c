@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack.c - streams on streams: stack [FILE [COPY]] writes FILE, decoded if it is compressed, to
- * its standard output and to COPY, and says on stderr how many bytes and lines that were.
+ * stack.c - streams on streams: stack [FILE [COPY]] writes FILE, decoded if it is compressed, to standard
+ * output and to COPY, and prints the number of bytes and lines to stderr.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     ended[1] = asf_sclose(in);
     ended[2] = asf_sclose(count.below);
     ended[3] = asf_sclose(tee.copy);
-    ended[4] = asf_sclose(plain); /* and the file with it */
+    ended[4] = asf_sclose(plain); /* closes `file`, too */
     for (int i = 0; i < 5; i++)
         if (ended[i] < 0)
             return fail("close", ended[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tee.c - a module that copies what passes through it to a second stream.
+ * tee.c - a module that reads another stream, and copies its bytes to a second stream.
  */
 #include <fcntl.h>
 #include <string.h>

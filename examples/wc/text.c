@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c - wc a character at a time: lines, words, characters and columns by
- * the rules of the locale.
+ * text.c - wc one character at a time: counts lines, words, characters and columns by the locale's rules.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ static void end_line(struct wc_text *text) {
     text->column = 0;
 }
 
-/* White space ends a word and moves the column. */
+/* Count white space: it ends a word, and changes the column. */
 static void count_space(struct wc_text *text, wint_t c) {
     text->in_word = false;
     text->counts.lines += c == '\n';
@@ -28,7 +27,7 @@ static void count_space(struct wc_text *text, wint_t c) {
         text->column++;
 }
 
-/* What is not white space starts a word, or goes on with one. */
+/* Count a character that is not white space: it begins or continues a word. */
 static inline void count_in_word(struct wc_text *text, unsigned columns) {
     text->column += columns;
     text->counts.words += !text->in_word;
@@ -37,7 +36,7 @@ static inline void count_in_word(struct wc_text *text, unsigned columns) {
 
 enum kind { OTHER, PRINTABLE, SPACE };
 
-/* The locale's opinion of each byte, asked for once. */
+/* Returns the kind of each byte in the locale, found at the first call. */
 static const enum kind *byte_kinds(void) {
     static enum kind kinds[256];
     static bool known;
@@ -54,8 +53,7 @@ static inline void count_byte(struct wc_text *text, const enum kind *kinds, unsi
         count_in_word(text, kinds[c] == PRINTABLE);
 }
 
-/* Spaces that typography does not break a line at part words all the same,
- * except under POSIX's rules. */
+/* Returns whether a character is a no-break space, which separates words unless POSIXLY_CORRECT is set. */
 static bool is_fixed_space(wint_t c) {
     return (c == 0x00a0 || c == 0x2007 || c == 0x202f || c == 0x2060) && !getenv("POSIXLY_CORRECT");
 }
@@ -73,11 +71,9 @@ static void count_wide(struct wc_text *text, wint_t c) {
     }
 }
 
-/* Count the next character of a block.  Bytes that are no character are part of
- * a word and count for nothing else; the first byte of those that a block has cut
- * in two is in an earlier block, so the byte here has still to be looked at by
- * itself.
- * returns  the bytes it took. */
+/* Count the next character of a block.  An invalid byte is part of a word, and counts for nothing else.  If
+ * the invalid sequence began in an earlier block, no byte of this block is consumed: its first byte may begin
+ * a character. returns  the number of bytes consumed. */
 static size_t count_character(struct wc_text *text, const char *p, size_t n) {
     wchar_t c;
     bool was_cut = text->cut;

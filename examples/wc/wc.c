@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wc.c - count the lines, words, characters and bytes of files: options,
- * operands and output.  wc_plain.c and wc_asi.c read the files.
+ * wc.c - counts the lines, words, characters and bytes of files: options, operands and output.  wc_plain.c
+ * and wc_asi.c read the files.
  */
 #include "wc.h"
 
@@ -39,7 +39,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What is printed. */
+/* The counts to print. */
 static struct { bool lines, words, chars, bytes, length; } show;
 static bool nameless; /* there are no operands */
 static int threads = -1;
@@ -97,8 +97,8 @@ bool wc_failed(const char *name, int error_number) {
     return false;
 }
 
-/* The files of /proc and /sys tell a size of 0, or of whole pages, whatever
- * they hold: the last block of such a size is read. */
+/* Files of /proc and /sys have a size of 0 or of whole pages, whatever their contents.  If a file has such a
+ * size, its last block is read. */
 off_t wc_size(int fd, struct wc_text *text) {
     struct stat st;
     if (wc_depth() != WC_BYTES || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -113,8 +113,8 @@ off_t wc_size(int fd, struct wc_text *text) {
     return over;
 }
 
-/* The widest number there can be: the sizes of the files together, but seven
- * digits where a size is not known. */
+/* Returns the width of the numbers: the digits of the files' total size, and at least seven if the size of a
+ * file is not known. */
 static int number_width(int count, char **names) {
     int width = 1, least = 1;
     uint64_t total = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wc_asi.c - wc on the Alloc Stream Interface: count in the stream's own buffer,
- * with the scanning kernels of <asf/scan.h>.
+ * wc_asi.c - wc on the Alloc Stream Interface: counts in the stream's buffer, with the scanning kernels of
+ * <asf/scan.h>.
  */
 #include <asf/asf.h>
 #include <asf/parts.h>
@@ -14,12 +14,12 @@
 #include "examples/common/whole_lines.h"
 #include "wc.h"
 
-/* Large enough to make the calls cheap, small enough to be had from a mapped
- * file without joining windows. */
+/* A region is large enough that the calls cost little, and small enough that a mapped file rarely has to join
+ * windows for it. */
 enum { REGION = 1 << 20, COUNTERS = 4 };
 
-/* Words of bytes by the kernels; they know the C locale's rules, which are
- * every locale's as far as ASCII goes. */
+/* Count words by the kernels.  These follow the C locale's rules, which are the same for ASCII in every
+ * locale. */
 static void count_ascii(struct wc_text *text, const char *p, size_t n) {
     struct asf_scan_counts counts = {.in_word = text->in_word};
     asf_scan_words(&counts, p, n);
@@ -29,7 +29,7 @@ static void count_ascii(struct wc_text *text, const char *p, size_t n) {
     text->counts.chars += n;
 }
 
-/* ASCII by the kernels, what is between by the character. */
+/* Count runs of ASCII by the kernels, and other text one character at a time. */
 static void count_characters(struct wc_text *text, const char *p, size_t n) {
     enum { PIECE = 4096, RUN = 64 };
     while (n > 0) {
@@ -57,7 +57,7 @@ static void count_region(struct wc_text *text, const char *p, size_t n) {
         count_characters(text, p, n);
 }
 
-/* Count from `over` bytes further on to the end. */
+/* Skip `over` bytes, and count the rest of the stream. */
 static int count_stream(struct asf_cios *stream, off_t over, struct wc_text *text) {
     ssize_t length = REGION;
     void *region = over ? asf_sallocAt(stream, &length, over, SEEK_CUR) : asf_salloc_some(stream, &length);
@@ -72,8 +72,8 @@ static int count_stream(struct asf_cios *stream, off_t over, struct wc_text *tex
     return (int)length;
 }
 
-/* Lines may be counted in any order: threads take regions of one stream, which
- * is locked for no longer than a region is allocated. */
+/* A thread that counts lines, which may be counted in any order: several threads allocate regions of one
+ * stream. The stream is locked only while a region is allocated or given back. */
 struct counter {
     pthread_t thread;
     struct asf_cios *stream;
@@ -87,8 +87,8 @@ static void *run_counter(void *arg) {
     return NULL;
 }
 
-/* A thread for each CPU, as long as each has work for longer than it takes to
- * start it; more than a few have nothing from it, as memory is the limit. */
+/* Returns the number of threads: one for each CPU, if each has at least SHARE bytes to count.  More than
+ * COUNTERS threads are no faster, because memory is the limit. */
 static int counters_for(struct asf_cios *stream) {
     enum { SHARE = 4 << 20 };
     struct stat st;
@@ -124,7 +124,7 @@ struct whole {
     struct wc_counts counts;
 };
 
-/* A part ends with a line; so no word and no character goes on in the next one. */
+/* A part ends at the end of a line, so no word or character continues in the next part. */
 static int count_part(struct asf_cios *stream, const struct asf_part *part, void *of) {
     struct whole *whole = of;
     struct wc_text text = {0};
@@ -139,13 +139,14 @@ static int count_part(struct asf_cios *stream, const struct asf_part *part, void
 
 static int count_parts(const char *name, struct wc_text *text) {
     struct whole whole = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    wc_text(text, "", 0); /* asks the locale, before there are threads */
+    wc_text(text, "", 0); /* byte_kinds() fills its table before threads start */
     int error = asf_each_part(name, NULL, (unsigned)wc_threads(), count_part, NULL, &whole);
     text->counts = whole.counts;
     return error;
 }
 
-/* Not standard input, which is read from where it stands, nor what cannot be cut. */
+/* Returns whether to divide the file into parts: with -j, a regular file that is not standard input, which is
+ * read from its current offset. */
 static bool in_parts(const struct input *in, const char *name) {
     return wc_threads() >= 0 && wc_depth() != WC_BYTES && !in->waits && !is_stdin(name);
 }
