@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# A manual page describes several functions; each of their names, and each
-# short name that <asf/asf.h> or <asf/lines.h> gives one, becomes a link to the page.
+# A manual page describes several functions.  Each function's name becomes a link to the
+# page, and so does each short name that <asf/asf.h> or <asf/lines.h> defines for one.
 set(asf_linked_manuals ${PROJECT_BINARY_DIR}/man/man3)
 set(asf_short_names)
 foreach(header IN ITEMS asf lines)

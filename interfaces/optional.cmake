@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
-# Libraries that stand on a package more than libc, and are left out where it is
-# not installed.
+# Libraries that need a package besides libc.  If the package is not installed, the
+# library is left out.
 
 # asf_optional_library(NAME sources... ON library FOUND truth PACKAGE package
 #                      HEADERS headers... DESCRIPTION text [LEFT_OUT what] [NEEDS libraries...] [ARCHIVE])
 #
-# libasf_NAME, with NAME.map beside its CMakeLists.txt.
-#   ON       the library of asf that it stands on; without that it is left out, too
-#   FOUND    whether what it needs is there; PACKAGE: what Debian calls that
-#   NEEDS    what it is linked with
-#   LEFT_OUT what goes with it, when more than the library
-#   ARCHIVE  there is a libasf_NAME.a as well
-# ASF_NAME in the cache is ON, OFF or AUTO.  lib/package.cmake installs it.
+# Adds libasf_NAME.  Its version script is NAME.map, in the caller's folder.
+#   ON       the library of asf that it uses; if that is not built, libasf_NAME is left out
+#   FOUND    whether the needed package is installed
+#   PACKAGE  the Debian name of the needed package
+#   NEEDS    libraries to link with
+#   LEFT_OUT other things that are left out together with the library, for the message
+#   ARCHIVE  make libasf_NAME.a, too
+# The cache variable ASF_NAME is ON, OFF or AUTO.  lib/package.cmake installs the library.
 function(asf_optional_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "ARCHIVE" "ON;FOUND;PACKAGE;DESCRIPTION;LEFT_OUT" "HEADERS;NEEDS")
     set(library asf_${name})
@@ -32,7 +33,7 @@ function(asf_optional_library name)
     set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                           LINK_DEPENDS ${map} PUBLIC_HEADER "${arg_HEADERS}" ASF_DESCRIPTION "${arg_DESCRIPTION}"
                           ASF_ON ${arg_ON})
-    # nodelete: a generator or a store of formats may be in use until the end.
+    # nodelete: a generator of code or a store of formats may be in use until the program ends.
     target_link_options(${library} PRIVATE -Wl,--version-script=${map} -Wl,-z,nodelete -Wl,-z,defs -Wl,--as-needed)
     target_link_libraries(${library} PUBLIC ${arg_ON} PRIVATE ${arg_NEEDS})
     if(arg_ARCHIVE)
@@ -44,8 +45,8 @@ function(asf_optional_library name)
     set_property(GLOBAL APPEND PROPERTY asf_optional_libraries ${name})
 endfunction()
 
-# asf_left_out(OPTION LIBRARY WITH ON PACKAGE): one line, unless that is what was
-# asked for or it goes without saying; an error when the library was insisted on.
+# asf_left_out(OPTION LIBRARY WITH ON PACKAGE): reports that a library is left out.  If
+# OPTION is AUTO, prints a line, unless ON is left out, too.  If OPTION is ON, fails.
 function(asf_left_out option library with on package)
     if(NOT PKG_CONFIG_EXECUTABLE)
         set(package pkg-config)
@@ -62,8 +63,8 @@ function(asf_left_out option library with on package)
     endif()
 endfunction()
 
-# asf_package_library(OUT NAME): PkgConfig::NAME of asf_pkg_config_package; in a wheel the archive, if there is
-# one: the wheel then works where NAME is not installed.
+# asf_package_library(OUT NAME): stores PkgConfig::NAME in OUT.  For a wheel it stores NAME's archive, if there is
+# one: the wheel then works without NAME installed.
 function(asf_package_library out name)
     set(library PkgConfig::${name})
     if(SKBUILD)
@@ -76,7 +77,7 @@ function(asf_package_library out name)
     set(${out} ${library} PARENT_SCOPE)
 endfunction()
 
-# asf_pkg_config_package(NAME): PkgConfig::NAME and NAME_FOUND, here and everywhere
+# asf_pkg_config_package(NAME): sets NAME_FOUND, and makes the global target PkgConfig::NAME
 macro(asf_pkg_config_package name)
     find_package(PkgConfig QUIET)
     if(PKG_CONFIG_FOUND)

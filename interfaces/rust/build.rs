@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// build.rs - links libasf: that of ASF_LIB_DIR, or else the one that pkg-config knows; its
-// archive when ASF_STATIC is set.  A libasf of another interface than the crate's is refused.
+// build.rs - links libasf from ASF_LIB_DIR, or else the one that pkg-config finds.  If ASF_STATIC is set, it
+// links the archive.  It refuses a libasf whose interface is not the crate's.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What pkg-config says of asf; nothing where there is no pkg-config: libasf may be where the linker looks.
+/// Runs pkg-config with an option and returns its output.  Without pkg-config the linker may still find libasf.
 fn ask_pkg_config(option: &str) -> Option<String> {
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
     let said = Command::new(program).args([option, "asf"]).output().ok()?;
@@ -20,13 +20,13 @@ fn ask_pkg_config(option: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&said.stdout).trim().into())
 }
 
-/// The version that the name of the library's file ends in: `libasf.so.0` is a link to it.
+/// Returns the version of the library in a directory: `libasf.so.0` is a link to a file whose name ends in it.
 fn version_in(directory: &str) -> Option<String> {
     let file = fs::read_link(Path::new(directory).join("libasf.so.0")).ok()?;
     Some(file.to_str()?.strip_prefix("libasf.so.")?.into())
 }
 
-/// Versions of one minor number have one interface, to which a later one may add.
+/// Refuses another minor number, which means another interface, and a version that is older than the crate's.
 fn check_version(found: &str) {
     let wanted = env!("CARGO_PKG_VERSION");
     let numbers = |text: &str| -> Vec<u32> { text.split('.').filter_map(|part| part.parse().ok()).collect() };
