@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Which libc this is, and what is built for it.  For musl, the headers of lib/sys/musl
-# make up for what it lacks of glibc.
+# Finds out which libc this is, and what can be built for it.  For musl, the headers of
+# lib/sys/musl declare the glibc features that musl lacks.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 set(is_glibc "
@@ -28,5 +28,5 @@ if(NOT ASF_GLIBC)
     endif()
 endif()
 if(NOT ASF_STDIO)
-    set(ASF_BENCH OFF) # which is mostly about libasf_stdio
+    set(ASF_BENCH OFF) # most benchmarks measure libasf_stdio
 endif()

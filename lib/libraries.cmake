@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
-# How the libraries are put together.
+# Composes the libraries.
 #
 #   libasf        lib + backplane + streams + interfaces/asi: replaces nothing of libc
-#   libasf_stdio  the same and interfaces/stdio: defines the names of libc's stdio
-#   libasf_unix   the same, interfaces/unix and interfaces/pipes: defines those of Unix I/O, too
+#   libasf_stdio  libasf + interfaces/stdio: defines the names of libc's stdio
+#   libasf_unix   libasf_stdio + interfaces/unix + interfaces/pipes: defines the names of Unix I/O, too
 #
-# All need libc alone.  Libraries that need a package more stand beside them, on
-# libasf's public functions: interfaces/optional.cmake.
+# They need only libc.  Libraries that need a further package use libasf's public
+# functions; interfaces/optional.cmake builds them.
 #
-# The sources of each are compiled once for the shared library and once for the
-# archive (ASF_STATIC: libc's own objects are in the same program then).  The
-# folders' CMakeLists.txt name their files with asf_core_sources (all libraries),
-# asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
+# The sources of each library are compiled once for the shared library, and once for
+# the archive.  For the archive ASF_STATIC is defined: libc's objects may be in the same
+# program.  A folder's CMakeLists.txt names its files with asf_core_sources (for all
+# libraries), asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources
+# (libasf_unix).
 set(asf_names asf)
 if(ASF_STDIO)
     list(APPEND asf_names asf_stdio asf_unix)
@@ -39,7 +40,7 @@ function(asf_unix_sources)
     endforeach()
 endfunction()
 
-# What every object of the project's libraries is compiled with.
+# Compiler settings for every object of the project's libraries.
 function(asf_compile_settings part)
     set_target_properties(${part} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
     target_compile_definitions(${part} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
@@ -47,13 +48,13 @@ function(asf_compile_settings part)
     asf_public_headers(${part} PUBLIC)
 endfunction()
 
-# What those of libasf, libasf_stdio and libasf_unix are compiled with besides.
-# _FORTIFY_SOURCE would redirect the very names that are defined here.  The TLS
-# model: the libraries are there from the start of the program, so no call is
-# needed to find a thread's data; musl would not load one of that model later.
+# Further compiler settings for libasf, libasf_stdio and libasf_unix.  _FORTIFY_SOURCE
+# must be off: it would redirect the names that the libraries define.  The TLS model
+# initial-exec finds a thread's data without a call, because the libraries are loaded
+# at the start of the program.  musl cannot load such a library later.
 function(asf_core_settings part)
     target_compile_options(${part} PRIVATE $<$<BOOL:${ASF_GLIBC}>:-ftls-model=initial-exec> ${asf_unfortified})
-    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND ASF_MACHINE STREQUAL "x86_64") # by "rep stos", a stream is cleared slower
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND ASF_MACHINE STREQUAL "x86_64") # faster than "rep stos" for clearing a stream
         target_compile_options(${part} PRIVATE
                                $<$<COMPILE_LANGUAGE:C>:-mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign>)
     endif()
@@ -68,14 +69,13 @@ function(asf_public_headers target scope)
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# The SONAME has the major number: all versions of that run what was linked with an earlier one.
-# The version script names the asf_* symbols alone and has no "local: *": libc's
-# names must stay without a version, for one of our own would keep them from
-# being taken for libc's.  nodelete: libc holds pointers into us until the end.
-# A preload is paid by every short command: two segments in place of four, and
-# none of the compiler's start files, whose four weak symbols are looked up in
-# every library (a shared library of C needs nothing of them), are 6 of the 75
-# microseconds that it cost.
+# The SONAME has the major number: a program runs with all later versions of that number.
+# The version script names only the asf_* symbols, and has no "local: *".  libc's names
+# must have no version: with a version of ours they would not replace libc's.  nodelete:
+# libc holds pointers into the library until the program ends.
+# Every short command pays for loading the library.  Two segments instead of four, and no
+# start files of the compiler, save 6 of 75 microseconds.  The start files have four weak
+# symbols, which are looked up in every library; a shared library in C needs none of them.
 function(asf_shared_library name)
     add_library(${name} SHARED)
     asf_compile_settings(${name})
@@ -86,8 +86,8 @@ function(asf_shared_library name)
     if(NOT ASF_SANITIZE AND NOT ASF_COVERAGE)
         target_link_options(${name} PRIVATE -nostartfiles)
     endif()
-    # The page cache keeps a file in pieces as large as it was written in, and the fewer
-    # they are the less costs each page fault.  The linker writes in small ones.
+    # The page cache keeps a file in blocks of the size in which it was written.  Page faults
+    # cost less with fewer, larger blocks.  The linker writes small ones, so the file is copied.
     add_custom_command(
         TARGET ${name}
         POST_BUILD
@@ -96,8 +96,8 @@ function(asf_shared_library name)
         VERBATIM)
 endfunction()
 
-# musl's own printf, scanf and so on, which make what libasf_stdio leaves to them: in an archive
-# they are the objects of libc.a under names that begin with asf__own_.
+# libasf_stdio leaves some conversions to musl's own printf, scanf and similar functions.  The
+# archive has copies of their objects in libc.a, under names that begin with asf__own_.
 if(ASF_STDIO AND NOT ASF_GLIBC)
     set(asf_own ${PROJECT_SOURCE_DIR}/interfaces/stdio/musl/take_own)
     set(asf_own_object ${PROJECT_BINARY_DIR}/lib/own.o)
@@ -108,10 +108,10 @@ if(ASF_STDIO AND NOT ASF_GLIBC)
         COMMENT "Taking musl's own printf and scanf from libc.a" VERBATIM)
 endif()
 
-# The archive has one object, so that a reference to any name brings in the
-# whole library, and that object shows its public names only.  It is machine code,
-# also where the rest is optimized when it is linked: names are made local in that,
-# and any compiler and linker can use it.
+# The archive has one object, so that a reference to any name links the whole library.
+# The object exports only the public names.  It is machine code even if the rest is
+# built with link-time optimization: objcopy can make names local only in machine code,
+# and every compiler and linker can use it.
 function(asf_static_library name)
     set(objects ${name}_static_objects)
     set(merged ${PROJECT_BINARY_DIR}/lib/${name}_static.o)

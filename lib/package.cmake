@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Installing, removing what was installed, find_package(asf) and pkg-config.  A component of its own is
-# each optional library; packages for distributions are made by the files of lib/packages.
+# Installation, its removal, find_package(asf) and pkg-config.  Each optional library is a component.  The files
+# of lib/packages make packages for distributions.
 include(CMakePackageConfigHelpers)
 include(interfaces/manuals.cmake)
 
@@ -13,7 +13,8 @@ set(asf_generated ${PROJECT_BINARY_DIR}/package)
 foreach(name IN LISTS asf_names)
     install(TARGETS ${name} ${name}_static EXPORT asf)
 endforeach()
-# For an asf command that runs with another libc, which finds them there: "cmake --install BUILD --component other_libc".
+# "cmake --install BUILD --component other_libc" installs the libraries where an asf command of another libc finds
+# them.
 if(ASF_STDIO)
     install(TARGETS asf_stdio asf_unix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/asf/${ASF_LIBC} COMPONENT other_libc
                                       NAMELINK_SKIP EXCLUDE_FROM_ALL)
@@ -26,15 +27,15 @@ install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
 install(EXPORT asf NAMESPACE asf:: FILE asfTargets.cmake DESTINATION ${asf_cmake_dir})
 configure_package_config_file(lib/asfConfig.cmake.in ${asf_generated}/asfConfig.cmake
                               INSTALL_DESTINATION ${asf_cmake_dir})
-# Another minor version may take changes in the source of programs, until 1.0.
+# Before 1.0 a new minor version may require changes in the source of programs.
 write_basic_package_version_file(${asf_generated}/asfConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${asf_generated}/asfConfig.cmake ${asf_generated}/asfConfigVersion.cmake
         DESTINATION ${asf_cmake_dir})
 
 # asf_pkg_config(COMPONENT LIBRARY DESCRIPTION [REQUIRES LIBS_PRIVATE])
 #
-# The prefix is found from the file's own place, so that an installed tree can
-# be moved.
+# The .pc file finds the prefix relative to its own directory, so that an installed tree
+# can be moved.
 function(asf_pkg_config component library description)
     set(requires ${ARGV3})
     set(libs_private ${ARGV4})
@@ -54,7 +55,7 @@ if(TARGET asf_unix)
     asf_pkg_config(asf asf_unix "The Alloc Stream Facility in the place of libc's stdio and Unix I/O")
 endif()
 
-# What find_package and pkg-config know of an optional library.
+# Installs an optional library, with its files for find_package and pkg-config.
 function(asf_install_optional name)
     set(library asf_${name})
     get_target_property(description ${library} ASF_DESCRIPTION)

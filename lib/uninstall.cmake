@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Removes the files that "cmake --install" wrote last from this build directory, and the directories of
-# asf's own that are empty then.
+# Removes the files that the last "cmake --install" of this build directory wrote, and then asf's own
+# directories that are empty.
 file(GLOB manifests install_manifest*.txt)
 if(NOT manifests)
     message(FATAL_ERROR "Nothing was installed from here: there is no install_manifest.txt")

@@ -101,10 +101,10 @@ def adapt(text, page, pages, described):
         part = REFERENCE.sub(lambda m: reference(m, page, described), part)
         part = re.sub(r"^\|.*", lambda row: re.sub("`[^`]*`", lambda m: m[0].replace(r"\|", "|"), row[0]), part,
                       flags=re.MULTILINE)
-        part = re.sub(r"^([^\s|-].*\n)(?=- )", r"\1\n", part, flags=re.MULTILINE)  # a list after a paragraph
-        part = re.sub(r"^  (?=- )", "    ", part, flags=re.MULTILINE)  # a list in a list
+        part = re.sub(r"^([^\s|-].*\n)(?=- )", r"\1\n", part, flags=re.MULTILINE)  # a blank line before a list
+        part = re.sub(r"^  (?=- )", "    ", part, flags=re.MULTILINE)  # MkDocs indents nested lists by four
         parts[i] = part.replace("<details>", '<details markdown="1">')
-    return re.sub(r"<source [^>]*>\n? *", "", "".join(parts))  # charts for dark pages
+    return re.sub(r"<source [^>]*>\n? *", "", "".join(parts))  # remove the charts for dark pages
 
 
 def with_charts(results):
