@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs pkg-config with an option and returns its output.  Without pkg-config the linker may still find libasf.
+/// Runs pkg-config with an option, and returns its output.  Without pkg-config the linker may still find
+/// libasf.
 fn ask_pkg_config(option: &str) -> Option<String> {
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
     let said = Command::new(program).args([option, "asf"]).output().ok()?;
@@ -20,7 +21,8 @@ fn ask_pkg_config(option: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&said.stdout).trim().into())
 }
 
-/// Returns the version of the library in a directory: `libasf.so.0` is a link to a file whose name ends in it.
+/// Returns the version of the library in a directory: `libasf.so.0` is a link, and the file's name ends in
+/// the version.
 fn version_in(directory: &str) -> Option<String> {
     let file = fs::read_link(Path::new(directory).join("libasf.so.0")).ok()?;
     Some(file.to_str()?.strip_prefix("libasf.so.")?.into())
