@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# A library built with sanitizers or gcov, under programs built without them.
+# Settings for tests whose library is built with sanitizers or gcov, and whose programs are not.
 #
-# A sanitizer's runtime defines much of stdio itself, to look at what goes
-# through it.  Behind our library in the order of search those names are ours,
-# and malloc's and pthread's are the runtime's.  So it is preloaded second, or
-# linked after us, and never by -fsanitize in a program's link line.
+# A sanitizer's runtime defines many stdio functions, to check their arguments.  If the
+# runtime follows our library in the search order, stdio's names are ours, and those of
+# malloc and pthread are the runtime's.  So the runtime is preloaded second, or linked
+# after our library, and never linked by a program's -fsanitize.
 
-# ASF_PRELOADED: the value of LD_PRELOAD; ASF_PRELOAD_SETTINGS: NAME=VALUE...
-# that go with it; ASF_PRELOAD_ARGUMENTS: both for compare_filters.py and
-# latency.py; ASF_RUNTIMES: what a program links behind our libraries.
-# ASF_PRELOADED_BEHIND: what is preloaded behind libasf_stdio.
+# ASF_PRELOADED: the value of LD_PRELOAD.
+# ASF_PRELOAD_SETTINGS: other environment variables to set with it, NAME=VALUE...
+# ASF_PRELOAD_ARGUMENTS: both as arguments for scripts such as compare_filters.py.
+# ASF_RUNTIMES: the libraries that a program links after ours.
+# ASF_PRELOADED_BEHIND: the libraries that are preloaded after libasf_stdio.
 set(ASF_PRELOAD_SETTINGS)
 set(ASF_RUNTIMES)
 set(ASF_PRELOADED_BEHIND)
@@ -34,8 +35,9 @@ list(APPEND ASF_PRELOADED_BEHIND ${ASF_RUNTIMES})
 list(JOIN ASF_PRELOADED_BEHIND ":" ASF_PRELOADED_BEHIND)
 string(JOIN ":" ASF_PRELOADED $<TARGET_FILE:asf_stdio> ${ASF_PRELOADED_BEHIND})
 
-# The programs' own leaks are theirs, and signals end them as ever.  To name a
-# race's places the runtime would open files, by our open; addr2line does.
+# Leaks of the programs are not reported, and signals end the programs as without a
+# sanitizer.  symbolize=0: to find the source lines of a race, the runtime would open
+# files by our open(); use addr2line instead.
 set(theirs handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0)
 if("asan" IN_LIST sanitizers)
     list(APPEND ASF_PRELOAD_SETTINGS
@@ -45,13 +47,13 @@ if("tsan" IN_LIST sanitizers)
     list(APPEND ASF_PRELOAD_SETTINGS TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:symbolize=0:atexit_sleep_ms=10:${theirs})
 endif()
 
-# Cases of the transcripts that a runtime cannot have: they limit the memory or the
-# stack, ask for more than there is, bind a library past the runtime, use what its own
-# stdio does not know (%mc, %'d, register_printf_specifier, %n refused), see
-# what malloc prints, leave frames of a vfork's child in a handler, which the
-# runtime cannot know of, overflow a buffer, or give libc what it did not allocate.
+# Cases of the transcripts that fail with a runtime.  They limit the memory or the stack, or
+# request too much memory; bind a library's calls directly to libc's functions; use features
+# that the runtime's stdio lacks (%mc, %'d, register_printf_specifier, %n refused); read
+# malloc's output; leave stack frames of a vfork's child in a handler, which the runtime does
+# not notice; overflow a buffer; or free memory by libc that the runtime allocated.
 set(ASF_SKIPPED_CASES)
-if(ASF_COVERAGE) # gcov complains that it cannot open its files, a limit on their size damages them, and a filter kills it
+if(ASF_COVERAGE) # gcov reports files that it cannot open, a size limit damages its files, and a filter kills it
     set(ASF_SKIPPED_CASES no_permission no_more_descriptors the_last_descriptor no_process_for_popen
                           a_limit_on_file_sizes a_limit_in_the_middle_of_lines a_limit_on_files errors_are_told_late_but_told
                           a_limit_on_files_that_passes a_limit_on_files_that_stays errors_since_the_first_one
@@ -67,13 +69,13 @@ if(ASF_RUNTIMES AND NOT sanitizers STREQUAL "ubsan")
                           no_memory_of_its_own setvbuf_after_pushing_back sprintf_that_overflows_before_an_error
                           memory_of_a_thousand_streams memory_limited_for_a_thousand_streams)
 endif()
-if("asan" IN_LIST sanitizers) # which warns of each context
+if("asan" IN_LIST sanitizers) # AddressSanitizer warns of each swapcontext
     list(APPEND ASF_SKIPPED_CASES blocked_in_a_context)
 endif()
 if("tsan" IN_LIST sanitizers)
-    # The runtime knows no end of the main thread before the others', puts signals
-    # off, and sees neither the locks that libc's own code takes nor our forks.  Its _exit
-    # flushes all streams, and it minds printf in a handler, of a fault as well.
+    # ThreadSanitizer's runtime does not support a main thread that ends before others.  It delays
+    # signals.  It sees neither the locks of libc's own code nor our forks.  Its _exit flushes all
+    # streams.  It reports printf in a signal handler, even in one for a fault.
     list(APPEND ASF_SKIPPED_CASES main_thread_ends_first functions_inside_libc_meanwhile flushing_everything_meanwhile
                                   forks_while_threads_write read_without_a_lock_while_others_fork
                                   one_that_forks one_that_vforks a_handler_that_waits a_handler_that_writes
@@ -85,7 +87,7 @@ if("tsan" IN_LIST sanitizers)
                                   blocked_in_pselect blocked_in_epoll_pwait)
 endif()
 
-if(CMAKE_CROSSCOMPILING) # qemu-user limits no memory; these do not end there, without asf either
+if(CMAKE_CROSSCOMPILING) # qemu-user does not limit memory: these cases never end, even without asf
     list(APPEND ASF_SKIPPED_CASES popen_by_two no_memory_for_a_buffer no_memory_for_a_line)
 endif()
 
@@ -93,18 +95,18 @@ list(TRANSFORM ASF_PRELOAD_SETTINGS PREPEND "--environment=" OUTPUT_VARIABLE set
 set(ASF_PRELOAD_ARGUMENTS --preload ${ASF_PRELOADED} ${settings})
 
 set(skipped)
-if(ASF_COVERAGE) # as with the cases
+if(ASF_COVERAGE) # for the same reasons as the cases above
     list(APPEND skipped file-size-limit file-size-limit-ignored file-size-limit-caught file-size-limit-by-call
                         wide-file-size-limit unreadable-files unwritable-files few-descriptors)
 endif()
-# Command lines that limit the memory, or grow what they have byte by byte,
-# which the runtime's realloc copies each time.
+# Command lines that limit the memory, or enlarge a block byte by byte: the runtime's
+# realloc copies the block each time.
 if(sanitizers MATCHES "asan|tsan")
     list(APPEND skipped address-space huge-line-getline column-table tty-column-width tools-from-an-odd-offset tools-then-cat)
 endif()
-# The runtime of threads writes a file at its start, which a limit cuts; it is
-# called before it has started, by constructors of libraries preloaded behind it;
-# it ends programs in its own way, and uses descriptors.
+# ThreadSanitizer's runtime writes a file when it starts, which a size limit truncates.
+# Constructors of libraries that are preloaded after it call it before it has started.
+# It ends programs in its own way, and uses descriptors.
 if("tsan" IN_LIST sanitizers)
     list(APPEND skipped file-size-limit stdbuf stderr-buffered tty-buffering ways-to-end all-closed close-and-reuse fork-duplicates
                         vfork-output-order at-exit-output)
@@ -116,9 +118,9 @@ endif()
 
 # asf_plain_programs()
 #
-# From here on this folder's programs are compiled as a user's are: counters in
-# their loops make some of them too slow for their alarms.  They are linked with
-# gcov still, for the archive's sake.
+# From this call on the folder's programs are compiled without sanitizers and gcov's
+# counters, which would make some too slow for their alarms.  They are still linked
+# with gcov, because the archive needs it.
 function(asf_plain_programs)
     foreach(property IN ITEMS COMPILE_OPTIONS LINK_OPTIONS)
         get_directory_property(options ${property})

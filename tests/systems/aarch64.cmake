@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Toolchain of the preset aarch64: Debian's cross compiler, and the libraries of the root
-# that tests/systems/aarch64 makes.  Without that root the libraries are built that need libc
-# alone.
+# The toolchain of the preset aarch64: Debian's cross compiler, and the libraries in the root
+# directory that tests/systems/aarch64 makes.  Without that directory only the libraries that
+# need nothing but libc are built.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -23,4 +23,4 @@ foreach(kind IN ITEMS LIBRARY INCLUDE PACKAGE)
 endforeach()
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${root}/usr/lib/aarch64-linux-gnu/pkgconfig)
-set(Python3_EXECUTABLE /usr/bin/python3) # the root's, too
+set(Python3_EXECUTABLE /usr/bin/python3) # the path is the same in the root directory

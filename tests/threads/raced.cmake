@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Programs with ThreadSanitizer on libraries without: no report of what the library synchronises.
+# Programs with ThreadSanitizer use libraries built without it.  There must be no report about data that the library
+# synchronizes.
 if(ASF_SANITIZE OR ASF_COVERAGE OR CMAKE_CROSSCOMPILING)
     return()
 endif()

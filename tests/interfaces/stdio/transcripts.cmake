@@ -2,27 +2,25 @@
 #
 # asf_theme(interface theme source [libraries...])
 #
-# A theme is a program whose cases are run under libc and, in each variant
-# below, under asf; compare.sh compares what both leave behind.
+# A theme is a program with cases.  Each case runs on libc and, in each variant below, on asf.  compare.sh
+# compares the transcripts and the files of both runs.
 #
-# The tests linked and archive are for a release (asf_add_test).
-#
-#   preload        the program as it is, libasf_stdio.so preloaded
-#   fortified      compiled again with _FORTIFY_SOURCE: the __*_chk names; preloaded
-#   linked         its objects linked with libasf_stdio.so
-#   archive        the same with libasf_stdio.a and the shared libc
-#   static         the same with libasf_stdio.a and libc.a; not with sanitizers
-#   bulk           the program as it is, with the library of tests/bulk preloaded; without the cases in
+#   preload        the plain program, with libasf_stdio.so preloaded
+#   fortified      compiled with _FORTIFY_SOURCE, which calls the __*_chk functions; preloaded
+#   linked         the program's objects, linked with libasf_stdio.so; a release test
+#   archive        the objects, linked with libasf_stdio.a and the shared libc; a release test
+#   static         the objects, linked with libasf_stdio.a and libc.a; not with sanitizers
+#   bulk           the plain program, with the library of tests/bulk preloaded; without the cases in
 #                  bulk_differences.txt
 #
-# On musl, whose headers do not fortify, and whose own objects in libasf_stdio.a want the rest of libc.a, preload,
-# linked and static.  The cases in musl_differences.txt are left out there.
+# On musl the variants are preload, linked and static, without the cases in musl_differences.txt: musl's headers do
+# not fortify, and libasf_stdio.a has objects of musl that need the rest of libc.a.
 #
 # The tests are named <interface>.<theme>.<variant>.
 find_package(Threads REQUIRED)
 set(transcripts ${CMAKE_CURRENT_LIST_DIR})
 asf_plain_programs()
-set(without_chk_names characters gnulib large-reads temporary) # of stdio
+set(without_chk_names characters gnulib large-reads temporary) # these themes of stdio call no __*_chk function
 set(preload LD_PRELOAD=${ASF_PRELOADED} ${ASF_PRELOAD_SETTINGS})
 list(JOIN ASF_SKIPPED_CASES " " skipped)
 if(NOT ASF_GLIBC)
@@ -35,7 +33,7 @@ if(ASF_BULK_AFTER)
     list(APPEND musl_differences ${bulk_differences})
 endif()
 
-# asf_skip_differences(theme [differences...]): adds to the caller's list of skipped cases
+# asf_skip_differences(theme [differences...]): adds the theme's cases in the lists of differences to `skipped`
 function(asf_skip_differences theme)
     foreach(difference IN LISTS musl_differences ARGN)
         if(difference MATCHES "^${theme}: ([a-z_0-9]+): ")
@@ -45,8 +43,8 @@ function(asf_skip_differences theme)
     set(skipped ${skipped} PARENT_SCOPE)
 endfunction()
 
-# Each call is to be made as it is written, and the cases do things that
-# compilers warn of, such as ignoring results.
+# The compiler must not replace calls.  The cases do things that compilers warn of, such
+# as ignoring results.
 function(asf_compile_transcript target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${target} PRIVATE -O2 -Wno-unused-result -Wno-format -Wno-format-security
@@ -61,7 +59,8 @@ function(asf_compile_transcript target)
     endif()
 endfunction()
 
-# Compiled as for programs, which copy libc's or the library's stdout into themselves.
+# Compiles with -fPIE, as for a program: the linker then places a copy of the variable
+# stdout in the program.
 function(asf_transcript_objects name source)
     if(NOT TARGET ${name})
         add_library(${name} OBJECT ${source})
@@ -75,15 +74,15 @@ if(ASF_GLIBC)
     asf_transcript_objects(transcript-fortified ${transcripts}/transcript.c)
 endif()
 
-# The programs of variants that are not run are not built.
+# Programs of these variants are not built by default, because no test of this build runs them.
 set(not_run "archive|linked-unix")
-if(ASF_TESTS MATCHES "^(SYSTEM|MACHINE)$") # the fast tests alone
+if(ASF_TESTS MATCHES "^(SYSTEM|MACHINE)$") # only the fast tests run
     set(not_run "archive|linked|sanitized|in-line")
 elseif(ASF_TESTS STREQUAL "ALL")
     set(not_run "none")
 endif()
 
-# asf_transcript_program(name cases [libraries...]): the cases' objects, or their source
+# asf_transcript_program(name cases [libraries...]): links a program from `cases`, an object library or a source file
 function(asf_transcript_program name cases)
     string(REGEX MATCH "-fortified$" kind ${name})
     if(TARGET ${cases})
@@ -99,12 +98,13 @@ function(asf_transcript_program name cases)
     endif()
 endfunction()
 
-# asf_compare(test reference tested settings...): fast when the variant is the plain preload
+# asf_compare(test reference tested settings...): adds a test that compares two programs
 #
-# libasf_stdio linked, or its archive, is found by the tests of static programs, too, but for what libc.so does else.
+# The variant preload is fast.  linked and archive are release tests: the variant static finds the same errors, except
+# those that depend on libc.so.
 function(asf_compare test reference tested)
     set(label slow)
-    if(test MATCHES "\\.preload$" AND NOT test MATCHES "bulk") # bulk streams take seconds
+    if(test MATCHES "\\.preload$" AND NOT test MATCHES "bulk") # the themes of bulk streams take seconds
         set(label fast)
     elseif(test MATCHES "\\.(linked|archive)$")
         set(label release)
@@ -114,8 +114,8 @@ function(asf_compare test reference tested)
     set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "SKIPPED=${skipped}")
 endfunction()
 
-# asf_compare_bulk(test theme part [skip]): with libasf_stdio or libasf_unix of tests/bulk, if there is one; `skip`
-# leaves out libasf_stdio's cases in bulk_differences.txt, otherwise libasf_unix's are left out
+# asf_compare_bulk(test theme part [skip]): as asf_compare, with libasf_stdio or libasf_unix of tests/bulk, if it is
+# built.  With `skip` the theme's cases in bulk_differences.txt are left out, otherwise its cases for libasf_unix
 function(asf_compare_bulk test theme part)
     if(NOT TARGET ${part}_bulk)
         return()
@@ -128,7 +128,7 @@ function(asf_compare_bulk test theme part)
     asf_compare(${test} ${theme}-plain ${theme}-plain LD_PRELOAD=$<TARGET_FILE:${part}_bulk>)
 endfunction()
 
-# A theme that looks at files meanwhile runs without bulk streams.
+# The theme visibility reads files while they are written, so it runs without bulk streams.
 function(asf_theme interface theme source)
     set(test ${interface}.${theme})
     set(exact)
@@ -151,11 +151,11 @@ function(asf_theme interface theme source)
 
     asf_transcript_program(${theme}-linked ${theme}-cases ${ARGN} asf_stdio ${ASF_RUNTIMES})
     asf_compare(${test}.linked ${plain} ${theme}-linked ${ASF_PRELOAD_SETTINGS} ${exact})
-    # libc's formatter cannot be reached there
+    # In the variants archive and static asf cannot call libc's formatter.
     set(beyond "pieces_that_the_calls_show descriptors_in_portions lines_of_long_output")
     string(APPEND beyond " pushed_back_on_a_file_of_libc lines_with_more_behind_than_fits counts_behind_what_failed")
     string(APPEND beyond " conversions_that_say_less_than_they_make")
-    if(ASF_RUNTIMES) # whose scanf, which knows less, is before libc's here
+    if(ASF_RUNTIMES) # a runtime's scanf precedes libc's here, and lacks some features
         string(APPEND beyond " odd_formats allocations_that_end_unused")
     endif()
     string(APPEND skipped " ${beyond}")
