@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// rust_bench [--dir DIR] [--pairs N] [--once TASK SIDE FILE]: the standard library's way and asf's,
-// in interleaved pairs in either order.  Prints tables in Markdown: medians of
-// nanoseconds of user and system time and of elapsed time, and the median of the pairs' ratios.  Fails
-// when the two sides find different data.  --once does one thing once, for counting instructions.
+// rust_bench [--dir DIR] [--pairs N] [--once TASK SIDE FILE]: runs each task by the standard library and by
+// asf, in pairs whose order alternates.  Prints tables in Markdown: the median nanoseconds of user and system
+// time and of elapsed time, and the median of the pairs' ratios.  Fails if the two sides find different data.
+// --once runs one task once, so that its instructions can be counted.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -78,7 +78,7 @@ fn asf_fields(path: &str) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// Writes 16 MB of lines whose length the file's name gives, and checks the file.
+/// Writes 16 MB of lines, whose length is the number at the end of the file's name.
 fn write_to(path: &str, output: &mut impl Write) -> io::Result<()> {
     let length: usize = path.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(10);
     let line = vec![b'x'; length];
@@ -143,7 +143,7 @@ extern "C" {
 fn cpu() -> f64 {
     const CLOCK_PROCESS_CPUTIME_ID: i32 = 2;
     let mut time = Timespec(0, 0);
-    // SAFETY: the struct is libc's on 64-bit Linux.
+    // SAFETY: the struct has the layout of libc's struct timespec on 64-bit Linux.
     unsafe { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.0 as f64 * 1e9 + time.1 as f64
 }
@@ -189,7 +189,7 @@ fn compare(sides: [Side; 2], path: &str, runs: u32, pairs: usize) -> io::Result<
     Ok(cells)
 }
 
-/// Name, size, and the lengths of lines.
+/// Name, size in bytes, and the shortest and longest lines.
 const INPUTS: [(&str, usize, u64, u64); 8] = [
     ("1 MB, lines of 4 to 14 B", 1 << 20, 4, 14),
     ("1 MB, 20 to 200 B", 1 << 20, 20, 200),
