@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cutting.rs - parts of files, by threads of the program and of the library: together they are the file; errors
-// and panics arrive in the caller; columns are those of one reader.
+// cutting.rs - tests parts of files, read by the program's and by the library's threads: all parts together
+// are the file; the caller gets errors and panics; columns are the same as those of one reader.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn lines_of(rows: usize) -> String {
     (0..rows).map(|row| format!("{row}\t{}\n", row as f64 / 8.0)).collect()
 }
 
-/// What the parts have, one after the other; each is told once.
+/// Returns the bytes of each part, in the file's order.  `work` must be called once for each part.
 fn joined(path: &Path, cut: &Cut, threads: usize) -> Vec<Vec<u8>> {
     let found = Mutex::new(Vec::new());
     asf::each_part(path, cut, threads, |input, part| {
@@ -185,7 +185,7 @@ fn the_first_error_wins() {
             if part.index == 3 {
                 return Err(io::Error::new(io::ErrorKind::Other, "the third"));
             }
-            while input.region(10)?.is_some() {} // fails when another part has
+            while input.region(10)?.is_some() {} // fails after another part has failed
             Ok(())
         })
         .unwrap_err();
@@ -208,7 +208,7 @@ fn a_panic_arrives_in_the_caller() {
             asf::each_part(&file.0, &cut, threads, |input, part| {
                 let _region = input.region(10)?;
                 if part.index >= 5 {
-                    panic::resume_unwind(Box::new("of a part")); // as panic!, but prints nothing
+                    panic::resume_unwind(Box::new("of a part")); // panics without printing a message
                 }
                 Ok(())
             })
@@ -217,7 +217,7 @@ fn a_panic_arrives_in_the_caller() {
     }
 }
 
-/// Two threads meet in `work`, and the one that fails is not the caller: all the same the caller gets it.
+/// Two threads are in `work`, and the one that is not the caller fails: the caller gets the error.
 #[test]
 fn another_thread_fails() {
     let file = Scratch::with("another", lines_of(1000).as_bytes());
@@ -232,7 +232,7 @@ fn another_thread_fails() {
     assert_eq!(code(error), Some(28));
 }
 
-/// A reader that was lent is closed once, wherever it is when `work` returns.
+/// A lent reader is closed once, even if `work` has swapped it for another reader.
 #[test]
 fn a_lent_reader_may_be_swapped() {
     let file = Scratch::with("swapped", lines_of(1000).as_bytes());

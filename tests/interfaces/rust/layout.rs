@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// layout.rs - the structs of src/sys.rs are those of <asf/lines.h>, <asf/numbers.h> and <asf/parts.h>, and
-// so are the constants: the C compiler asserts what Rust has.  ASF_INCLUDE_DIR is where the headers are;
-// without it they are the system's.
+// layout.rs - tests that the structs and constants of src/sys.rs are those of <asf/lines.h>, <asf/numbers.h>
+// and <asf/parts.h>.  The C compiler checks assertions with Rust's values.  The headers are in
+// ASF_INCLUDE_DIR; if that is not set, they are the system's.
 
 #[allow(dead_code)]
 mod sys {
-    include!("../src/sys.rs"); // beside the link in the crate
+    include!("../src/sys.rs"); // relative to this file's link in the crate
 }
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::mem::{size_of, MaybeUninit};
 use std::process::{Command, Stdio};
 
-/// An assertion of the size, and one of the offset and the size of each member.
+/// Makes assertions in C: one of the struct's size, and one of each member's offset and size.
 macro_rules! asserted {
     ($rust:ty, $c:literal, $($member:ident)*) => {{
         let size = size_of::<$rust>();

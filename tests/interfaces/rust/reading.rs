@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// reading.rs - asf::Reader beside std's BufReader on the same data: random sequences of calls of Read
-// and BufRead, with lines, records and regions in place between them, which the standard library has
-// as copies; from files, mapped and not, and from pipes whose data comes in pieces.
+// reading.rs - compares asf::Reader with std's BufReader on the same data, by random sequences of calls.
+// These are methods of Read and BufRead, and lines, records and regions, which are compared with copies that
+// BufReader makes.  The data come from files, mapped or not, and from pipes that are written in pieces.
 
 mod common;
 
@@ -21,7 +21,7 @@ enum Source {
     Pipe,
 }
 
-/// A pipe: std has none of its own in Rust 1.63.
+/// Returns a pipe; std of Rust 1.63 cannot make one.
 fn pipe() -> (impl Write + Send, OwnedFd) {
     let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let ends = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap().into());
@@ -32,7 +32,7 @@ fn pipe() -> (impl Write + Send, OwnedFd) {
 fn open(source: Source, file: &Scratch, text: &[u8], random: &mut Random) -> asf::Reader {
     match source {
         Source::File => asf::Reader::open(&file.0).unwrap(),
-        // SAFETY: nobody writes to the file before the test has ended.
+        // SAFETY: no process writes to the file during the test.
         Source::Mapped => unsafe { asf::Reader::mapped(File::open(&file.0).unwrap()).unwrap() },
         Source::Pipe => {
             let (mut to, from) = pipe();
@@ -42,7 +42,7 @@ fn open(source: Source, file: &Scratch, text: &[u8], random: &mut Random) -> asf
                 while !rest.is_empty() {
                     let n = (random.size() + 1).min(rest.len());
                     if to.write_all(&rest[..n]).is_err() {
-                        return; // the test reads no more
+                        return; // the test has closed its end
                     }
                     rest = &rest[n..];
                 }
@@ -52,7 +52,7 @@ fn open(source: Source, file: &Scratch, text: &[u8], random: &mut Random) -> asf
     }
 }
 
-/// The next bytes of what is expected, exactly or fewer at its end.
+/// Returns the next n bytes of the expected data, fewer at its end.
 fn take(expected: &mut impl Read, n: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     expected.take(n as u64).read_to_end(&mut bytes).unwrap();
@@ -85,7 +85,7 @@ fn read_records(ours: &mut asf::Reader, expected: &mut impl Read, size: usize, m
     }
 }
 
-/// Several regions, kept at the same time and dropped in another order.
+/// Reads several regions that exist at the same time, and drops them in another order.
 fn read_regions(ours: &mut asf::Reader, expected: &mut impl BufRead, random: &mut Random) {
     let shared = ours.share().unwrap();
     let mut kept = Vec::new();
@@ -189,7 +189,7 @@ fn fields_as_std() {
     }
 }
 
-/// What is borrowed stays as it is, although the file does not.
+/// Borrowed bytes do not change when the file does.
 #[test]
 fn changes_of_the_file_are_not_seen() {
     let text = b"a line that is here\n".repeat(200_000);
@@ -255,7 +255,7 @@ fn errors_have_the_systems_codes() {
     // EBADF
 }
 
-/// What is leaked keeps the stream, and what it shows, for good.
+/// Leaked lines and regions keep the stream open, and their bytes in memory.
 #[test]
 fn leaks_are_only_leaks() {
     let text = b"one\ntwo\nthree\n".repeat(100_000);
@@ -274,7 +274,7 @@ fn leaks_are_only_leaks() {
     assert_eq!(ours.close().unwrap_err().raw_os_error(), Some(16)); // EBUSY
 }
 
-/// The reader and its lines may be moved between two calls, and to another thread.
+/// The lines may be moved between two calls, and to another thread.
 #[test]
 fn lines_may_be_moved() {
     let text = b"one\ntwo\nthree\n".repeat(10_000);
@@ -295,7 +295,7 @@ fn lines_may_be_moved() {
     assert_eq!(n, 30_000 - 2);
 }
 
-/// A closure that fails or panics leaves the stream behind its line.
+/// After a closure has failed or panicked, the stream is after the line of that call.
 #[test]
 fn closures_may_stop() {
     let file = Scratch::with("stop", b"one\ntwo\nthree\nfour\n");
@@ -309,7 +309,7 @@ fn closures_may_stop() {
     assert_eq!(ours.lines_in_place().next().unwrap().unwrap(), b"four");
 }
 
-/// A file that grows is read on.
+/// Lines continue when the file has grown.
 #[test]
 fn lines_go_on_where_a_file_has_grown() {
     let file = Scratch::with("grown", b"one\n");
@@ -323,7 +323,7 @@ fn lines_go_on_where_a_file_has_grown() {
     assert_eq!(lines.next().unwrap().unwrap(), b"two");
 }
 
-/// Seek beside BufReader's, between calls of every other kind.
+/// Compares seeks with BufReader's, with calls of every other kind between them.
 #[test]
 fn seeks_as_std() {
     for seed in seeds(100) {
@@ -383,7 +383,7 @@ fn a_pipe_cannot_seek() {
     assert_eq!(ours.read(&mut [0; 9]).unwrap(), 0);
 }
 
-/// What is borrowed and owned says what it is.
+/// All public types implement Debug.
 #[test]
 fn all_types_can_be_shown() {
     let file = Scratch::with("shown", b"one two");

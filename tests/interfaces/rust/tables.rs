@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// tables.rs - numbers that asf::Writer writes and asf::Reader reads, beside std's format! and parse.
+// tables.rs - compares the numbers that asf::Writer writes and asf::Reader reads with std's format! and
+// parse.
 
-#[allow(dead_code)] // texts are for the others
+#[allow(dead_code)] // this test makes no random texts
 mod common;
 
 use asf::Column;
@@ -14,13 +15,13 @@ fn bits(random: &mut Random) -> u64 {
     (random.below(1 << 31) as u64) << 33 ^ (random.below(1 << 31) as u64) << 11 ^ random.below(1 << 12) as u64
 }
 
-/// An integer; each number of digits is about as frequent.
+/// Returns a random integer; all numbers of digits are about equally frequent.
 fn integer(random: &mut Random) -> i64 {
     let shift = random.below(64);
     bits(random) as i64 >> shift
 }
 
-/// A double of random bits, or one as people write it.
+/// Returns a double of random bits, or one with few digits, as people write them.
 fn float(random: &mut Random) -> f64 {
     const EDGES: [f64; 8] = [0.0, -0.0, 5e-324, f64::MAX, f64::MIN_POSITIVE, 1e22, f64::INFINITY, f64::NAN];
     match random.below(4) {
@@ -34,7 +35,7 @@ fn same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()
 }
 
-/// Rows of an integer, an unsigned one and a float, and the first two as std writes them.
+/// Writes rows of an integer, an unsigned integer and a float; std must write the same integers.
 #[test]
 fn digits_as_std() {
     for seed in seeds(50) {
@@ -72,7 +73,7 @@ fn digits_as_std() {
     }
 }
 
-/// Columns in any order, in pieces, with other calls between.
+/// Reads columns in any order, in several calls, with other calls between these.
 #[test]
 fn columns_as_parsed() {
     for seed in seeds(50) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// writing.rs - asf::Writer beside std's BufWriter: after each flush of random sequences of calls, and
-// at the end, their files are the same.  Regions and copies are what the standard library writes.
+// writing.rs - compares asf::Writer with std's BufWriter, by random sequences of calls.  After each flush,
+// and at the end, their files must be the same.  Where asf writes a region or copies a stream, std writes the
+// bytes.
 
 mod common;
 
@@ -10,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::mem::MaybeUninit;
 
-/// As much of a region as is filled, by one of the ways to fill it.
+/// Fills a part of a region in one of two ways, and then drops, abandons or commits the region.
 fn write_region(ours: &mut asf::Writer, expected: &mut impl Write, text: &[u8], random: &mut Random) {
     let mut region = ours.region(text.len() + 1 + random.below(100)).unwrap();
     if random.below(2) == 0 {
@@ -19,7 +20,7 @@ fn write_region(ours: &mut asf::Writer, expected: &mut impl Write, text: &[u8], 
         for (to, from) in region.spare_capacity_mut().iter_mut().zip(text) {
             *to = MaybeUninit::new(*from);
         }
-        // SAFETY: so many have just been set.
+        // SAFETY: the loop has set the first text.len() bytes.
         unsafe { region.set_len(text.len()) };
     }
     assert_eq!(*region, *text);
@@ -33,7 +34,7 @@ fn write_region(ours: &mut asf::Writer, expected: &mut impl Write, text: &[u8], 
     }
 }
 
-/// The next bytes of another stream, which has been read from.
+/// Copies bytes from a stream of which a part has been read.
 fn copy(ours: &mut asf::Writer, expected: &mut impl Write, text: &[u8], random: &mut Random) {
     let file = Scratch::with("copied", text);
     let mut from = asf::Reader::open(&file.0).unwrap();
@@ -132,7 +133,7 @@ fn leaks_are_only_leaks() {
     assert_eq!(fs::read(&file.0).unwrap(), b"before");
 }
 
-/// Seek beside File's: gaps are zero bytes, and what is written over is over.
+/// Compares seeks with File's: gaps are zero bytes, and later bytes replace earlier ones.
 #[test]
 fn seeks_as_std() {
     for seed in seeds(100) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of the crate share: random numbers, texts, and files of a test's own.
+// Shared by the crate's tests: random numbers, random texts, and temporary files.
 
 use std::env;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ impl Random {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
     }
 
-    /// Of every size about as often.
+    /// Returns a random size below 128 KB; all numbers of bits are about equally frequent.
     pub fn size(&mut self) -> usize {
         let most = 1 << self.below(18);
         self.below(most)
     }
 
-    /// About `size` bytes of lines of one kind, or of all, with all bytes in them; the last one often
-    /// without a newline.
+    /// Returns at least `size` - 1 bytes of lines, which have any byte values.  The lines' lengths are of one
+    /// kind or of all kinds.  In half of the texts the last line has no newline.
     pub fn text(&mut self, size: usize) -> Vec<u8> {
         const LONGEST: [usize; 6] = [2, 17, 60, 130, 5000, 200_000];
         let kind = self.below(LONGEST.len() + 1);
@@ -47,7 +47,8 @@ impl Random {
     }
 }
 
-/// How many rounds: ASF_RUST_ROUNDS, for a long run, or `usual`; with the first seed, ASF_RUST_SEED.
+/// Returns the seeds of the rounds.  The first is ASF_RUST_SEED, by default 1.  Their number is
+/// ASF_RUST_ROUNDS, by default `usual`.
 pub fn seeds(usual: u64) -> std::ops::Range<u64> {
     let number = |name, usual| env::var(name).map_or(usual, |text| text.parse().expect(name));
     let (first, rounds) = (number("ASF_RUST_SEED", 1), number("ASF_RUST_ROUNDS", usual));
@@ -55,7 +56,7 @@ pub fn seeds(usual: u64) -> std::ops::Range<u64> {
     first..first + rounds
 }
 
-/// A path of a test's own, removed at its end.
+/// The path of a temporary file, which is removed when this is dropped.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
