@@ -11,7 +11,7 @@ from measure import AGAIN, head as head_of_run, noise_of
 # the time" and then 3.67 by an additional 40 percent; of cp "almost twice" and two and a half times.
 PAPER = {"diff": (3.67 / 1.4, 3.67), "cp": (2.0, 2.5)}
 
-# The form that each speedup is relative to.
+# Each pair is a form, and the form that its speedup is relative to.
 SPEEDUPS = [("relinked", "plain"), ("relinked-128K", "plain"), ("recompiled", "plain"), ("asi", "plain"),
             ("preloaded", "system"), ("asi", "system"), ("asi", "busybox"), ("asi", "toybox"), ("asi", "uutils")]
 MEANS = SPEEDUPS[:6]

@@ -244,7 +244,7 @@ struct results {
     int failed; /* a negated errno value, if a write failed */
 };
 
-/* Take the result with this index out of the list.  If there is none, make a new one. */
+/* Mark a result with this index as in use, and return it.  If there is none, add a new one. */
 static struct result *take_result(struct results *all, int64_t index) {
     pthread_mutex_lock(&all->lock);
     struct result *r = all->first;

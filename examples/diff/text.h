@@ -24,7 +24,7 @@ int text_read(struct text *text, int fd, size_t size);
 int text_free(struct text *text);
 
 /* text_write: write bytes to standard output.  text_flush: write buffered bytes now.  text_end: end the
- * output. Errors end the program with a message. */
+ * output.  Errors end the program with a message. */
 void text_write(const char *bytes, size_t n);
 void text_flush(void);
 void text_end(void);

@@ -73,7 +73,7 @@ static int count_stream(struct asf_cios *stream, off_t over, struct wc_text *tex
 }
 
 /* A thread that counts lines, which may be counted in any order: several threads allocate regions of one
- * stream. The stream is locked only while a region is allocated or given back. */
+ * stream.  The stream is locked only while a region is allocated or given back. */
 struct counter {
     pthread_t thread;
     struct asf_cios *stream;
