@@ -54,7 +54,7 @@ static int by_fts(char *path) {
     return fts_close(walk);
 }
 
-/* The minimum is four system calls a directory. */
+/* Makes the fewest possible system calls: four for each directory. */
 static int at_the_limit(int at, const char *name) {
     static char buffer[64 << 10];
     struct folder {

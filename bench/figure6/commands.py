@@ -85,7 +85,7 @@ class Files:
         piece = "".join(log_lines(min(size, 1 << 20)))
         times = max(1, size // len(piece))
         self.write("text", piece, times)
-        self.write("part", piece, max(1, times // 4))  # for the two that compute: a quarter
+        self.write("part", piece, max(1, times // 4))  # a quarter of the text: compress and uncompress take long
         shutil.copyfile(self.names["text"], self.names["copy"])
         self.pack()
 

@@ -29,10 +29,10 @@ TARGETS = [
     Target("diff", "file", "relinked", ("plain",), 2.0), Target("diff", "file", "asi", ("plain",), 3.67),
     Target("cp", "file", "relinked", ("plain",), 2.0), Target("cp", "file", "asi", ("plain",), 2.5),
 ]
-# These, and pipes, which have two processes, must use several processors at once: elapsed time counts.
+# For these rows and for pipes, whose two ends are processes, elapsed time counts: they may use several processors.
 TOGETHER = {"wc -l"}
 MEAN_TARGETS = {("relinked", "plain"): 1.3, ("recompiled", "plain"): 1.3, ("asi", "plain"): 2.0}
-# Nothing may become slower, and start-up by no more than this.
+# The most milliseconds that the preload may add to a program's start.
 STARTUP_MS = 0.5
 
 

@@ -7,9 +7,9 @@ import time
 
 from .verdict import Verdict, noise_of
 
-AGAIN = "again"  # the reference a second time in each round: their difference is noise
-FEWEST = 3       # rounds, whatever the time
-ENOUGH = 6       # rounds: from the least to the greatest of fewer is less than 95 %
+AGAIN = "again"  # the reference, measured again in each round: the difference of the two is noise
+FEWEST = 3       # rounds at least, even if the time is over
+ENOUGH = 6       # rounds for an interval: with fewer, the least and the greatest ratio bound less than 95 %
 
 
 class Row:

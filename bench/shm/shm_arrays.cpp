@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // shm_arrays.cpp - Table 1 of Grosse, "How Shall We Connect Our Software Tools?":
-// one process sets an array of doubles, another sums it, in several ways.  Usage:
-//   shm_arrays DOUBLES numbers|text|files DIRECTORY "fresh": segment, file and memory are new.  "reused": the
-//   segment or file of the previous pass still exists, and private memory has been touched.  A run makes one
-//   pass each way, in random order: of the array itself, of its text, or of its text through files.  The
-//   clock stops before resources are freed.  Every value is checked.
+// one process sets an array of doubles, another sums it, in several ways.
+//
+//     shm_arrays DOUBLES numbers|text|files DIRECTORY
+//
+// A run makes one pass each way, in random order: of the array itself, of its text, or of its text through
+// files.  "fresh": segment, file and memory are new.  "reused": the segment or file of the previous pass
+// still exists, and private memory has been touched.  The clock stops before resources are freed.  Every
+// value is checked.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_piper.cpp - J.  M.  Smith's piper and mem: a parent reads a file by blocks and passes them to a child,
-// which writes them to /dev/null: through a pipe, through a buffer in shared memory with two SysV semaphores,
-// through a ring; or one process does both.  Usage:
-//   shm_piper PASSES The file has the mailbox's 184 blocks of 8192 bytes and is read PASSES times.  Before
-//   the measurement each way copies the file, and the copy is compared; every run checks each block's offset.
+// shm_piper.cpp - J. M. Smith's piper and mem: a parent reads a file by blocks and passes them to a child,
+// which writes them to /dev/null.  They pass through a pipe, through a buffer in shared memory with two SysV
+// semaphores, or through a ring; or one process does both.
+//
+//     shm_piper PASSES
+//
+// The file has the mailbox's 184 blocks of 8192 bytes and is read PASSES times.  Before the measurement each
+// way copies the file, and the copy is compared.  Every run checks each block's offset.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
