@@ -87,7 +87,7 @@ class Part(structseq[Any], tuple[str | bytes, int, int, int, int, int, int, int,
     def begin(self) -> int: ...
     @property
     def end(self) -> int: ...
-    # A tuple has methods of these two names.
+    # tuple has methods with the names index and count.
     @property
     def index(self) -> int: ...  # type: ignore[override]
     @property

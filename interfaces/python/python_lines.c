@@ -501,7 +501,8 @@ static PyObject *line_decode(PyObject *self, PyObject *args, PyObject *keywords)
     return PyUnicode_FromEncodedObject(self, encoding, errors);
 }
 
-/* What takes bytes by their type, as json.loads does, refuses a line: show how to convert it. */
+/* Functions that accept only str and bytes, such as json.loads, refuse a Line.  The repr shows how to convert
+ * one. */
 static PyObject *line_repr(PyObject *self) {
     if (!((struct line *)self)->shown.at)
         return PyUnicode_FromString("<asf.Line, which shows nothing now>");

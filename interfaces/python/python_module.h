@@ -28,7 +28,7 @@ struct asf__module {
 
 enum {
     ASF_PIECE = 1 << 16
-}; /* bytes that are copied with the GIL held, and that a read without a size asks for */
+}; /* the most bytes copied with the GIL held; also the bytes of a read without a size */
 
 /* The beginning of an object that shows memory: Region, Segment, Array, Column, Line. */
 struct asf__memory {

@@ -65,7 +65,7 @@ PyObject *asf__create_segment(PyObject *module, PyObject *args, PyObject *keywor
     if (!shm)
         return raise_shm(-errno, name);
     PyObject *segment = new_segment(module, shm, false);
-    if (!segment) { /* the program never learns the label */
+    if (!segment) { /* without an object the program cannot find the segment */
         asf_shm_remove(shm);
         asf_shm_close(shm);
     }

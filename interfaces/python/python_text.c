@@ -206,7 +206,7 @@ static bool copy_errors(PyObject *self, struct text *t) {
     return fits;
 }
 
-/* Make a TextFile on the buffer of a TextIOWrapper, which loses it.  NULL with an exception. */
+/* Detach the buffer of a TextIOWrapper, and make a TextFile on it.  NULL with an exception. */
 static PyObject *make_direct(PyTypeObject *type, PyObject *wrapper, PyObject *args, PyObject *options,
                              const char *newline) {
     PyObject *file = PyObject_CallMethod(wrapper, "detach", NULL);

@@ -23,7 +23,7 @@ static PyObject *attribute_of(PyObject *object, const char *name) {
     return attribute;
 }
 
-/* Returns pandas' hasnans if the nulls of its dtype are not the nan of a float; like attribute_of. */
+/* Returns hasnans of a pandas column whose dtype has a null of its own, na_value; else like attribute_of. */
 static PyObject *nulls_of_pandas(PyObject *column) {
     PyObject *dtype = attribute_of(column, "dtype");
     PyObject *null = dtype ? attribute_of(dtype, "na_value") : NULL;
@@ -33,8 +33,8 @@ static PyObject *nulls_of_pandas(PyObject *column) {
     return nulls;
 }
 
-/* Refuse nulls, which __array__() makes nan.  Their number is null_count in pyarrow, null_count() in polars.
- * returns  false with an exception */
+/* Refuse nulls, which __array__() converts to nan.  Their number is null_count in pyarrow, and null_count()
+ * in polars. returns  false with an exception */
 static bool has_no_nulls(PyObject *column) {
     PyObject *count = attribute_of(column, "null_count");
     PyObject *nulls = count && PyCallable_Check(count) ? PyObject_CallNoArgs(count)
@@ -149,7 +149,7 @@ static bool take_column(struct column *c, PyObject *array) {
     return PyObject_CheckBuffer(array) || has_no_nulls(array);
 }
 
-/* Have the exception say which column it is about. */
+/* Put the column's number in front of the exception's message. */
 static void name_column(Py_ssize_t number) {
     PyObject *const kinds[] = {PyExc_TypeError, PyExc_ValueError, PyExc_OverflowError};
     PyObject *error[3];

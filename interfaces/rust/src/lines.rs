@@ -126,7 +126,8 @@ impl<'a> Lines<'a> {
         loop {
             // SAFETY: the iterator has begun.
             let line = unsafe { sys::asf_lines_more(self.state.as_ptr(), &mut length) };
-            // Repeat as std does; but after a part of a line the caller must know.
+            // Repeat an interrupted call, as std does.  After a part of a line return EINTR, so that the
+            // caller knows that the line was cut.
             if line.is_null() && length == -(sys::EINTR as isize) && whole {
                 continue;
             }
