@@ -107,7 +107,7 @@ static int create(const char *target, mode_t mode) {
     return fd;
 }
 
-/* With -p only the user may read the copy until its owner and mode are set. */
+/* With -p only the user may read a new copy until its owner and mode are set. */
 static int open_target(const char *target, bool exists, mode_t mode) {
     mode &= options.preserve ? 0700 : 0777;
     if (!exists)

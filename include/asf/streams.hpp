@@ -96,7 +96,7 @@ class streambuf : public std::streambuf {
         return seekoff(off_type(position), std::ios_base::beg, which);
     }
     std::streambuf *setbuf(char *, std::streamsize n) override {
-        unbuffered_ = n == 0; // for any other effect the stream's own buffer serves
+        unbuffered_ = n == 0; // other sizes are ignored: the stream has its own buffer
         return this;
     }
     void imbue(const std::locale &locale) override {
