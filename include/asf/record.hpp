@@ -80,8 +80,8 @@ template <auto Member> struct field {
         : name(n), fallback(otherwise), wishes(wanted) {}
 };
 
-/* counted<&T::pointer, &T::counter>(name): a pointer to elements whose number another field of the
- * list has. */
+/* counted<&T::pointer, &T::counter>(name): a pointer to elements; the field `counter`, which must be in the
+ * list, has their number. */
 template <auto Member, auto Counter> struct counted {
     const char *name;
     constexpr explicit counted(const char *n) : name(n) {}
@@ -141,7 +141,7 @@ template <class T> constexpr asf_record_kind kind_of() {
     }
 }
 
-/* The offset of a member, computed in storage for a T in which none is constructed. */
+/* Returns the offset of a member.  It is computed in storage for a T, without constructing a T. */
 template <auto Member> std::size_t offset_of() {
     using T = owner_of<Member>;
     static_assert(std::is_standard_layout_v<T>, "records are structs of standard layout");
@@ -176,7 +176,7 @@ template <class T, auto Member> asf_record_field row_of(const field<Member> &giv
     return f;
 }
 
-/* The name in the list of a member, or NULL. */
+/* Returns the name that the list of T's fields gives to a member; NULL if the list does not have it. */
 template <class T, auto Member> const char *name_of() {
     const char *name = nullptr;
     const auto look = [&name]<auto M>(const field<M> &f) {
