@@ -42,7 +42,9 @@ void asf__cios_free(struct asf_cios *c);
  * *): unlock the stream if the call had locked it. */
 void asf__cancelled(void *c);
 
-/* --- the list of all streams (list.c), and closing a stream (close.c) --- */
+/* --- the list of all streams (list.c), and closing a stream (close.c) ---
+ * Before a fork list.c's handler makes all cuts of bulk streams, and records that each stream's descriptor is
+ * shared.  Other pending and unread bytes are in both processes.  The child releases all locks of streams. */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
  * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:
@@ -75,7 +77,8 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__queue_output: queue the current buffer, whose output has regions, until they are given back.  The
  * caller then sets another current buffer (queue.c). */
 void asf__queue_output(struct asf_cios *c);
-/* asf__allocate: give a stream without a buffer one of c->block bytes, or of one byte if memory is short. */
+/* asf__allocate: attach the stream, and give it a buffer of c->block bytes if it has none; of one byte if
+ * memory is short.  A module with `fill` needs no such buffer. */
 void asf__allocate(struct asf_cios *c);
 /* asf__enlarge_buffer: move the unread input to the beginning of a new buffer of `size` bytes.
  * returns  0 or -ENOMEM. */
@@ -88,9 +91,9 @@ int asf__enlarge_buffer(struct asf_cios *c, size_t size);
 int asf__to_read(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
 /* asf__fill: make at least `want` bytes readable in the window, or all bytes before the end of the file or an
- * error.  returns  the bytes in the window.
- * asf__fill_buffer: the same, always by the module's `get`, into a buffer on the heap.  Pushed-back bytes are
- * copied to its beginning.  The `fill` of a module may call it. */
+ * error.  `want` 0: one byte more than the window has.  returns  the bytes in the window.
+ * asf__fill_buffer: the same, always by the module's `get`, into the stream's own or large buffer.
+ * Pushed-back bytes are copied to its beginning.  The `fill` of a module may call it. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
 /* asf__take_stop: returns and clears the reason why the last fill made fewer bytes readable than wanted:
@@ -105,9 +108,11 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 /* --- output (write.c) ------------------------------------------------------------ */
 
 /* asf__to_write: end input.  returns  0; -EBADF: the stream was not opened for writing.
- * asf__drain: make room for `want` bytes in the current buffer, by a flush or a larger buffer.
+ * asf__drain: put the buffer, to make room for `want` bytes; if it has regions, queue it and make another.
+ * returns  -ENOBUFS: too much output waits for regions.
  * asf__overflow: put a byte into a buffer that has no room for it.  returns  the byte or -errno.
- * asf__append: write n bytes from the caller's memory as the stream's buffering mode says.
+ * asf__append: write n bytes of the caller's memory.  With full buffering: fill the buffer's room and put it,
+ * then put whole blocks from the caller's memory, and copy the rest into the buffer.
  * returns  the number of bytes taken; fewer than n with an error in *error. */
 int asf__to_write(struct asf_cios *c);
 int asf__drain(struct asf_cios *c, size_t want);
@@ -163,7 +168,8 @@ int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 /* --- bulk streams (bulk.c) --- */
 
-/* asf__bulk_start: prepare to detect a fork that calls no handler.  lock: none. */
+/* asf__bulk_start: prepare to detect a fork that calls no handler, as _Fork and clone.  Its child drops, at
+ * its next put, blocks that its parent puts.  lock: none. */
 void asf__bulk_start(void);
 /* asf__end_bulk: end bulk mode.  The descriptor's offset then is where it would be if the stream had used
  * its own buffer throughout.  On output, the blocks that the own buffer would have put are put.  On input,
@@ -175,7 +181,7 @@ static inline void asf__end_bulk(struct asf_cios *c) {
         asf__end_bulk_slow(c);
 }
 /* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
- * call on the stream.  lock: none.
+ * call on the stream.  Input is never bulk again: its bytes would be read twice after each cut.  lock: none.
  * asf__publish_on_exit: the same for streams that read, at the end of the process.  lock: none. */
 void asf__publish_streams_slow(int fd, bool exits);
 static inline void asf__publish_streams(int fd) {

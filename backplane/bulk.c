@@ -15,7 +15,7 @@
 #include "lib/sys/syscalls.h"
 
 #ifndef ASF_BULK_AFTER
-#define ASF_BULK_AFTER 64 /* whole blocks in a row after the first; tests set fewer */
+#define ASF_BULK_AFTER 64 /* whole blocks in a row; tests set fewer */
 #endif
 
 enum {

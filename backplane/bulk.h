@@ -2,13 +2,19 @@
  *
  * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, continues with a large
  * buffer in place of its own, which holds one block.  All bytes that are unread or pending are between the
- * pointers, as in any buffer.  When another process or stream may use the descriptor, bulk mode ends: the
- * cut moves the descriptor and the windows to where they would be with the stream's own buffer.  The cut
- * computes that state:
+ * pointers, as in any buffer.  Only streams of stdio become bulk: regular files read or written, pipes read,
+ * and /dev/null (streams/modules.c); 64 counted calls within 50 ms begin bulk mode.  A large buffer has
+ * 128 KB, and a process has four.
+ *
+ * Before fork, popen, fileno, fflush(NULL), exit, a seek, and a transfer of another stream on the same file,
+ * the cut ends bulk mode.  It moves the descriptor and the windows to where they would be with the stream's
+ * own buffer.  exec, _exit, posix_spawn, vfork and clone make no cut, and a killed process loses up to 128 KB
+ * of output: asf_stdio(7).  The cut computes this state:
  *
  *   output  its own buffer would begin at write_end - block, and the bytes before would have been put: the
- *           write window ends where that of its own buffer would
- *   input   blocks would have been read from buf_base to asf__own_end
+ *           write window ends where that of its own buffer would.  Up to one whole block stays pending
+ *   input   blocks would have been read from buf_base to asf__own_end.  A pipe cannot be set back: its bytes
+ *           stay in the buffer, and the stream is never bulk again
  *
  * The engine's own header, as engine.h.  The functions that interfaces call on a bulk stream are in
  * backplane.h.
@@ -21,8 +27,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Calls of at least this many bytes go straight between the caller and the module: a copy costs more than
- * a system call. */
+/* On a bulk stream at least this many bytes, counted after the stream's own block is full, go straight
+ * between the caller and the module: a copy costs more than a system call. */
 enum { ASF_STRAIGHT = 16 << 10 };
 
 /* asf__bulk_in_child: called in the child of a fork that calls handlers.  lock: none. */
@@ -41,9 +47,10 @@ static inline bool asf__is_bulk_output(const struct asf_cios *c) {
     return asf__unlikely(c->bulk.state == ASF_BULK) && asf__is_putting(c);
 }
 
-/* asf__stays_bulk: call it where the stream's own buffer would be filled or put.  returns  false: bytes
- * were in the large buffer for too long, or calls do not lock the stream; bulk mode has ended, with all
- * bytes in place. */
+/* asf__stays_bulk: call it where the stream's own buffer would be filled or put.  There is no timer: the time
+ * is compared only here.  returns  false: bytes were in the large buffer for too long, or a process with
+ * several threads uses the stream without its lock; bulk mode has ended, and pending bytes must still be put.
+ */
 bool asf__stays_bulk(struct asf_cios *c);
 /* asf__leave_bulk: end bulk mode; bytes stay in the large buffer until it is empty. */
 void asf__leave_bulk(struct asf_cios *c);

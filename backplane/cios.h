@@ -228,14 +228,16 @@ struct asf_cios {
         bool full;       /* the latest call found that `bound` bytes wait; salloc clears it first */
         unsigned turns;  /* a futex: counts how often waiting calls were woken; atomic */
         int failed;      /* an error that the next call returns: -errno; interfaces set it, too */
-        /* Why the last fill gave less than wanted, for the next call: -errno; 1: end of file.  A change of
-         * the offset clears it. */
+        /* Why the last asf__fill_buffer gave less than wanted, for the next call: -errno; 1: end of a file
+         * that is not regular: at the end of a regular file the next call reads again.  A change of the
+         * offset clears it. */
         int stopped;
     };
     struct asf_bulk { /* bulk.c's */
-        /* The module's `attach` sets ASF_BULK_MAYBE; modules, setvbuf and asf_stream set ASF_BULK_NEVER. */
+        /* The `attach` of asf__as_libc sets ASF_BULK_MAYBE, so streams of the ASI are never bulk; modules,
+         * setvbuf and asf_stream set ASF_BULK_NEVER. */
         enum asf_bulk_state state;
-        unsigned run;  /* whole blocks moved in a row */
+        unsigned run;  /* system calls that moved whole blocks since the last flush, seek or cut */
         int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */
         struct asf_buffer *own; /* the stream's own buffer, while the current one is large; else NULL */
         char *seen;             /* input: the end of the bytes that calls have looked at, if beyond read_ptr;

@@ -22,9 +22,10 @@ struct asf_module {
     int (*close)(struct asf_cios *c);
 
     /* fill: make at least `want` contiguous bytes readable, in memory of the module's own, or all bytes
-     * before the end of the file.  `want` is more than the read window has.  The unread bytes stay at its
-     * beginning, and c->offset becomes the offset of read_end.  asf__use_buffer sets another buffer.  NULL:
-     * the engine fills a buffer by `get`.
+     * before the end of the file.  `want` is more than the read window has.  The bytes from read_ptr on begin
+     * with those that are unread; bytes before read_ptr may be others of the file.  c->offset becomes the
+     * offset of read_end.  asf__use_buffer sets another buffer.  `fill` may replace c->ops for good, as
+     * file_map.c does where it must read.  NULL: the engine fills a buffer by `get`.
      * returns  the bytes in the window, 0 at the end of the file; on an error the window is unchanged. */
     ssize_t (*fill)(struct asf_cios *c, size_t want);
     /* drain: make room for `want` bytes after write_ptr, in memory of the module's own, and end with

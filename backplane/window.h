@@ -142,8 +142,8 @@ static inline void asf__end_call(struct asf_cios *c) {
 }
 
 /* asf__bulk_streams: the number of bulk streams; atomic.
- * asf__publish_others: end bulk mode of other streams on the same descriptor or file, before a transfer
- * or a seek (bulk.c). */
+ * asf__publish_others: end bulk mode of other streams on the same descriptor, and of streams of stdio also on
+ * the same file, before a transfer or a seek (bulk.c). */
 extern unsigned asf__bulk_streams;
 void asf__publish_others_slow(const struct asf_cios *c);
 static inline void asf__publish_others(const struct asf_cios *c) {
@@ -151,7 +151,8 @@ static inline void asf__publish_others(const struct asf_cios *c) {
         asf__publish_others_slow(c);
 }
 
-/* Enclose a module's call that may wait.  They record whether asf__cancelled must unlock the stream if
+/* Enclose `get`, `put`, `get_on` and `put_on`, which may wait; a module's `fill` or `drain` encloses its own
+ * system calls, or none.  They record whether asf__cancelled must unlock the stream if
  * the thread is cancelled in the call.  Exit does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;

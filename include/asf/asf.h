@@ -46,7 +46,8 @@ struct asf_cios;
  *                           are written; the region itself is not
  *   _exit, exec, a signal   output that was not flushed is lost
  *   fork                    the child has a copy of the region and of pending output, as with
- *                           stdio's buffers: flush before fork
+ *                           stdio's buffers: flush before fork.  Both have the same unread input; the
+ *                           input after it may be read by both, or shared: let one of them read
  *   end or cancellation     the region stays until any thread gives it back or abandons it:
  *   of its thread           regions belong to no thread
  *   sclose                  is refused (-EBUSY)
@@ -109,7 +110,7 @@ ASF_EXPORT void *asf_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
 
 /* sfree: give a region back.  The bytes of an output region are complete from now on and may be
- * written.
+ * written.  Output before a region in use may wait for that region, too; sflush writes it.
  *   ptr      the pointer from salloc, srealloc or sallocAt
  * returns  0; -EINVAL: no region of this stream begins at the pointer; for
  *          output, the negated errno value of a write that was waiting for

@@ -348,6 +348,7 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
         }                                                                                                    \
     }
 
+/* asf_v1_salloc, asf_salloc_some and asf_Salloc */
 LOCKED_OR_WAITING(v1_salloc, (struct asf_cios * c, ssize_t *length), asf_v1_u_salloc(c, length))
 LOCKED_OR_WAITING(salloc_some, (struct asf_cios * c, ssize_t *length), asf_u_salloc_some(c, length))
 LOCKED_OR_WAITING(Salloc, (struct asf_cios * c, enum asf_mode mode, ssize_t *length),

@@ -14,7 +14,8 @@
 
 /* asf__watch: guard a mapping.  When one of its pages is replaced, `*truncated` becomes true and
  * `*end`, if it points into the mapping, is set to the mapping's base: the fast paths see a window
- * that ends before its read pointer (`end` NULL: no window).  Returns a slot number, or -1 when the
+ * that ends before its read pointer (`end` NULL: no window).  The load that faults gets 0: getc, which does
+ * not test for it, may return one 0.  Returns a slot number, or -1 when the
  * mapping cannot be guarded: no memory, or `most` mappings are guarded already.  The first call
  * installs the handler. */
 enum { ASF_MOST_WINDOWS = 512 }; /* the most that streams guard; a stream without a slot reads instead */

@@ -17,7 +17,7 @@ struct asf_options {
     const char *stats; /* file for statistics: "" (none), "stderr" or a path */
     char module[16];   /* "map" or "read": module for input files of the ASI */
     size_t map_min;    /* the smallest number of bytes worth a map */
-    size_t window;     /* bytes of a mapped window, a multiple of 2 MiB */
+    size_t window;     /* bytes of a mapped window, a multiple of 2 MiB; the last one ends with the file */
     size_t buffer;     /* buffer of fully buffered streams, bytes; 0: libc's size */
     bool exact;        /* no stream becomes bulk */
     unsigned given;    /* ASF_GIVEN_ bits: the sizes that the user chose */

@@ -3,8 +3,8 @@
  * glibc_face.h - stdio's calls of glibc.  <interfaces/stdio/libc.h> describes each.
  *
  * A FILE that glibc made itself (setmntent, open_wmemstream) has another table than ours: our functions use
- * its window and that table, as glibc's own code does.  The byte functions use a wide stream of ours in the
- * same way; its table refuses them.
+ * its window and that table, as glibc's own code does.  On a wide stream of ours the byte functions fail by
+ * its orientation.  Only putc calls its table, and writes, as in glibc.
  */
 #ifndef ASF_INTERFACES_STDIO_GLIBC_FACE_H
 #define ASF_INTERFACES_STDIO_GLIBC_FACE_H
