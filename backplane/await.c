@@ -12,13 +12,13 @@
 
 void asf__wake_waiting(struct asf_cios *c) {
     if (asf__unlikely(c->waits)) {
-        __atomic_add_fetch(&c->turns, 1, __ATOMIC_RELEASE);
-        asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+        __atomic_add_fetch(&c->wakeups, 1, __ATOMIC_RELEASE);
+        asf__raw_syscall(SYS_futex, (long)&c->wakeups, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
     }
 }
 
-void asf__await_regions(struct asf_cios *c, unsigned turns) {
-    asf__raw_syscall(SYS_futex, (long)&c->turns, FUTEX_WAIT_PRIVATE, (long)turns, 0);
+void asf__await_regions(struct asf_cios *c, unsigned wakeups) {
+    asf__raw_syscall(SYS_futex, (long)&c->wakeups, FUTEX_WAIT_PRIVATE, (long)wakeups, 0);
 }
 
 /* With ASF_WAITING the inline sfree, which would not wake the threads, is not used. */

@@ -207,8 +207,8 @@ struct asf_cios {
         off64_t place;
         dev_t device; /* device and inode, of a stdio stream on a regular file or the null device */
         ino_t inode;
-        off64_t told; /* cookies.c's: the last seek callback's result, if negative; else 0 */
-        pid_t child;  /* popen's */
+        off64_t seek_error; /* cookies.c's: the last seek callback's result, if negative; else 0 */
+        pid_t child;        /* popen's */
         struct asf_positional *positional; /* streams/positional.c's, or NULL; set once */
         /* The program's advice (asf_advise), and the read-ahead that follows from it: read_ahead.c's. */
         enum asf_advice advice;
@@ -221,13 +221,13 @@ struct asf_cios {
         struct asf_cios *detached;  /* streams of their own for output with regions at other offsets */
         struct asf_buffer *unread;  /* input of a stream that cannot seek, while it writes */
         struct asf_buffer
-            single;      /* over `shortbuf`, for a stream without a buffer, or the program's memory */
-        size_t left_out; /* bytes of the output that belong to abandoned regions */
-        size_t bound;    /* the most bytes of output that may wait for regions; 0: the default */
-        bool waits;      /* when `bound` bytes wait, salloc waits for a region instead of failing */
-        bool full;       /* the latest call found that `bound` bytes wait; salloc clears it first */
-        unsigned turns;  /* a futex: counts how often waiting calls were woken; atomic */
-        int failed;      /* an error that the next call returns: -errno; interfaces set it, too */
+            single;       /* over `shortbuf`, for a stream without a buffer, or the program's memory */
+        size_t left_out;  /* bytes of the output that belong to abandoned regions */
+        size_t bound;     /* the most bytes of output that may wait for regions; 0: the default */
+        bool waits;       /* when `bound` bytes wait, salloc waits for a region instead of failing */
+        bool full;        /* the latest call found that `bound` bytes wait; salloc clears it first */
+        unsigned wakeups; /* a futex: counts how often waiting calls were woken; atomic */
+        int failed;       /* an error that the next call returns: -errno; interfaces set it, too */
         /* Why the last asf__fill_buffer gave less than wanted, for the next call: -errno; 1: end of a file
          * that is not regular: at the end of a regular file the next call reads again.  A change of the
          * offset clears it. */

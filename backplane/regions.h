@@ -34,10 +34,10 @@ void asf__table_last(struct asf_cios *c);
 struct asf_region *asf__latest(struct asf_cios *c, const char *p);
 void *asf__resize(struct asf_cios *c, struct asf_region *r, ssize_t *newlen);
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
-/* asf__await_regions: wait until a region is freed; return at once if c->turns is no longer `turns`, the
+/* asf__await_regions: wait until a region is freed; return at once if c->wakeups is no longer `wakeups`, the
  * value that the caller has read: a region was freed since.  lock: none.
  * asf__set_bound: set c->bound and c->waits, and wake the threads in asf__await_regions. */
-void asf__await_regions(struct asf_cios *c, unsigned turns);
+void asf__await_regions(struct asf_cios *c, unsigned wakeups);
 void asf__set_bound(struct asf_cios *c, size_t bytes, bool waits);
 
 /* asf__hand_out_apart: make the first n bytes of buffer b a region; b is freed when the region is. */

@@ -57,14 +57,14 @@ ASF_RACY void asf__report(struct asf_cios *c) {
     if (!asf__counting)
         return;
     char fd[256] = "memory";
-    uint64_t told = c->stats.in + c->stats.out + 1;
+    uint64_t reported = c->stats.in + c->stats.out + 1;
     struct asf_stats s = c->stats;
     s.in -= s.in_before;
     s.out -= s.out_before;
     const bool used = s.in || s.out || s.syscalls || (c->ops->memory_is_the_stream && s.calls);
-    if (!used || c->stats.told == told)
+    if (!used || c->stats.reported == reported)
         return;
-    c->stats.told = told;
+    c->stats.reported = reported;
     if (c->fd >= 0 && !c->name && !find_path(c->fd, fd, sizeof fd)) {
         char *end = fd + 3 + asf__count_digits((uint64_t)c->fd);
         memcpy(fd, "fd ", 3);

@@ -195,8 +195,8 @@ off64_t asf__tell_from(struct asf_cios *c, off64_t *below) {
     *below = at;
     if (asf__failed(at))
         return at;
-    if (c->told < 0)
-        *below = at = c->told;
+    if (c->seek_error < 0)
+        *below = at = c->seek_error;
     return __builtin_add_overflow(at, ahead, &at) || at < 0 ? -EINVAL : at;
 }
 

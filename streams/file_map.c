@@ -210,11 +210,12 @@ int asf__map_trim(struct asf_cios *c) {
 /* Bytes before the first replaced page are the file's.  If the file has grown again, the page before
  * the replaced one is in doubt, too: the file may have ended in that page, whose rest was zero then. */
 bool asf__was_cut(struct asf_cios *c, const char *map, off64_t at, int watch, const char *end) {
-    const char *torn = asf__replaced_from(watch);
+    const char *replaced = asf__replaced_from(watch);
     off64_t size = c->ops->length(c), there = size - at;
     if (size < 0 || end - map > there)
         return true;
-    return torn && end - map > (torn - map < there ? torn - map - (off64_t)asf__page() : torn - map);
+    return replaced &&
+           end - map > (replaced - map < there ? replaced - map - (off64_t)asf__page() : replaced - map);
 }
 
 int asf__map_lost(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n) {

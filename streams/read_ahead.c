@@ -57,8 +57,8 @@ void asf__read_ahead(struct asf_cios *c) {
         if (a->dropped > at)
             a->dropped = at & -(off64_t)LARGEST_FOLIO;
     }
-    bool told = c->advice == ASF_SEQUENTIAL || c->advice == ASF_ONCE;
-    if ((!told && at - a->from < NEAR) || a->asked > at + (a->by_us ? DEPTH - STEP : NEAR))
+    bool sequential = c->advice == ASF_SEQUENTIAL || c->advice == ASF_ONCE;
+    if ((!sequential && at - a->from < NEAR) || a->asked > at + (a->by_us ? DEPTH - STEP : NEAR))
         return;
     off64_t size = c->ops->length(c);
     c->stats.syscalls += 2;

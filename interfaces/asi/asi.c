@@ -337,13 +337,13 @@ int asf_v1_sfree(struct asf_cios *c, void *ptr) {
         for (;;) {                                                                                           \
             asf__begin_call(c);                                                                              \
             c->full = false;                                                                                 \
-            const unsigned turns = c->turns;                                                                 \
+            const unsigned wakeups = c->wakeups;                                                             \
             void *p = call;                                                                                  \
             const bool again = asf__unlikely(!p) && c->full && c->waits;                                     \
             asf__end_call(c);                                                                                \
             if (!again)                                                                                      \
                 return p;                                                                                    \
-            asf__await_regions(c, turns);                                                                    \
+            asf__await_regions(c, wakeups);                                                                  \
             *length = wanted;                                                                                \
         }                                                                                                    \
     }

@@ -29,9 +29,9 @@ struct crew {
     unsigned started;
     pthread_mutex_t lock; /* guards the members below */
     bool *finished;       /* by part: whether it is finished; NULL without `done` */
-    ssize_t told;         /* the number of parts for which `done` was called */
+    ssize_t done_calls;   /* the number of parts for which `done` was called */
     bool telling;
-    pthread_cond_t moved; /* signals a change of `told`, or the end of the work */
+    pthread_cond_t moved; /* signals a change of `done_calls`, or the end of the work */
 };
 
 static bool goes_on(const struct crew *w) {
@@ -56,8 +56,8 @@ static void end_of_thread(void *crew) {
 /* --- calls of `done`, in order --------------------------------------------------------------- */
 
 static const struct asf_part *next_to_tell(struct crew *w) {
-    bool any = goes_on(w) && w->told < w->count && w->finished[w->told];
-    return any ? &w->parts[w->told] : NULL;
+    bool any = goes_on(w) && w->done_calls < w->count && w->finished[w->done_calls];
+    return any ? &w->parts[w->done_calls] : NULL;
 }
 
 /* Calls `done` for this part and all finished parts that follow, unless another thread is calling it. */
@@ -73,7 +73,7 @@ static void tell(struct crew *w, ssize_t index) {
         end_with(w, w->done(part, w->argument));
         pthread_mutex_lock(&w->lock);
         w->telling = false;
-        w->told++;
+        w->done_calls++;
         pthread_cond_broadcast(&w->moved);
     }
     pthread_mutex_unlock(&w->lock);
@@ -88,7 +88,7 @@ static void unlock(void *crew) {
 static bool wait_for_turn(struct crew *w, ssize_t index) {
     pthread_mutex_lock(&w->lock);
     pthread_cleanup_push(unlock, w);
-    while (w->done && goes_on(w) && index - w->told >= PARTS_AHEAD * (ssize_t)w->most)
+    while (w->done && goes_on(w) && index - w->done_calls >= PARTS_AHEAD * (ssize_t)w->most)
         pthread_cond_wait(&w->moved, &w->lock);
     pthread_cleanup_pop(1);
     return goes_on(w);

@@ -110,8 +110,8 @@ static const char *missing_library(const struct program *program) {
 const char *asf__obstacle(const struct program *program) {
     if (program->obstacle == NO_LIBRARY)
         return missing_library(program);
-    const char *told = remedy(program->obstacle);
-    return told && program->binary ? asf__text("%s %s", program->binary, told) : NULL;
+    const char *advice = remedy(program->obstacle);
+    return advice && program->binary ? asf__text("%s %s", program->binary, advice) : NULL;
 }
 
 int asf__execute(char **argv, const struct serving *s) {

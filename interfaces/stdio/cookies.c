@@ -101,7 +101,7 @@ static off64_t cookie_seek(struct asf_cios *c, off64_t offset, int whence) {
     ssize_t r = run_callback(c, call_seek, (struct callback_call){.offset = &offset, .whence = whence});
     if (r == -1 || offset == -1)
         return callback_error();
-    c->told = offset < 0 ? offset : 0;
+    c->seek_error = offset < 0 ? offset : 0;
     if (offset >= 0)
         return offset;
     /* As in glibc, a seek to a negative offset succeeds, but SEEK_SET on a readable stream fails without an

@@ -55,7 +55,7 @@ static struct asf_segment *new_entry(void) {
     }
     s->base = NULL;
     s->fd = s->watch = -1;
-    s->torn = false;
+    s->truncated = false;
     return s;
 }
 
@@ -79,7 +79,7 @@ static int detach_entry(struct asf_segment *s) {
         asf__unwatch(s->watch);
     }
     int rc = s->base ? s->backend->detach(s) : 0;
-    if (rc == 0 && s->torn)
+    if (rc == 0 && s->truncated)
         rc = asf__segment_fail(-EIO, "the segment was truncated while it was attached");
     publish_entry(s, NULL);
     return rc;
@@ -223,7 +223,7 @@ static int guard_segment(struct asf_segment *s) {
         return asf__segment_fail(-ENOMEM,
                                  "the segment could not be guarded against truncation: the thread blocks "
                                  "SIGBUS, or the program handles it");
-    s->watch = asf__watch(s->base, s->size, &s->torn, NULL, INT_MAX);
+    s->watch = asf__watch(s->base, s->size, &s->truncated, NULL, INT_MAX);
     return s->watch < 0 ? asf__segment_fail(-ENOMEM, "the segment could not be guarded against truncation")
                         : 0;
 }

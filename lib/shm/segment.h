@@ -37,7 +37,7 @@ struct asf_segment {
     size_t size, data; /* bytes of the mapping; bytes of data */
     int fd;            /* a descriptor on it, or -1 */
     int watch;         /* its slot in the fault table, or -1 */
-    bool torn;         /* truncated while attached */
+    bool truncated;    /* truncated while attached */
 };
 
 /* A segment, attached or not, as a backend's `look` describes it. */

@@ -17,7 +17,7 @@ struct asf_stats {
     int64_t spared; /* system calls that libc would have made in addition; negative: the stream made more than
                        libc */
     uint64_t in_before, out_before; /* the part of `in` and `out` that the parent process moved */
-    uint64_t told;                  /* in + out when last reported, plus one */
+    uint64_t reported;              /* in + out when last reported, plus one */
     uint64_t bulk;                  /* bytes moved when the stream first became bulk; 0: it never did */
     bool as_libc;                   /* `spared` is counted: libc has the same stream */
 };
