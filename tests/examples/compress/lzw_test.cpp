@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// lzw_test.cpp - the coder of compress and uncompress by itself, compiled with
-// sanitizers: what goes in comes out whatever the pieces, and no input, however
-// it is broken, makes it read or write where it must not.
+// lzw_test.cpp - the coder of compress and uncompress alone, compiled with sanitizers. Decoding gives the
+// encoded bytes back, whatever the sizes of the chunks. No damaged input makes the decoder access memory out
+// of bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Bytes random_bytes(Random &random, size_t n, unsigned alphabet) {
     return bytes;
 }
 
-// Words from a vocabulary that changes on the way, so that the table is cleared.
+// Text of random words. Its vocabulary changes in the middle, so that the table is cleared.
 Bytes text(Random &random, size_t n) {
     Bytes bytes;
     std::vector<std::string> words(50);
@@ -45,7 +45,7 @@ Bytes text(Random &random, size_t n) {
     return bytes;
 }
 
-// A heap buffer of exactly this size, so that a byte too far is seen.
+// A heap buffer of exactly this size, so that a sanitizer reports an access beyond it.
 std::unique_ptr<unsigned char[]> exactly(size_t n) {
     return std::make_unique<unsigned char[]>(n);
 }
@@ -72,7 +72,7 @@ struct Decoded {
     bool operator==(const Decoded &other) const { return status == other.status && bytes == other.bytes; }
 };
 
-// Strings of a broken file may add up to a lot; `most` bytes tell enough.
+// Decodes at most `most` bytes, since a damaged file may expand to very many.
 Decoded decode(const Bytes &in, size_t piece, size_t most) {
     Owned<lzw_decoder> coder(lzw_decoder_new(), std::free);
     const size_t room = LZW_DECODE_ROOM + 1000;

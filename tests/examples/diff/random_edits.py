@@ -79,7 +79,7 @@ class Trial:
     def compare(self, number, option):
         expected = run("diff", option.split())
         if option == "-e" and expected[2] == 2:
-            return  # a newline is missing, and the script cannot say so
+            return  # a file has no final newline, which an ed script cannot express
         for form in FORMS:
             got = run(os.path.join(self.programs, form + "-diff"), option.split())
             if got != expected:
