@@ -19,7 +19,8 @@ import inputs
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KEPT_WHOLE = 64 << 20
-HANGS = 150  # seconds, which nothing else takes, with a sanitizer and on a busy machine, too
+# seconds after which a command hangs: none takes so long, even with a sanitizer on a busy machine
+HANGS = 150
 
 
 def remove_folder(path):
@@ -47,7 +48,7 @@ class Arena:
     root: str
     inputs: str
     programs: str
-    wrapper: tuple = ()  # what runs the command's shell
+    wrapper: tuple = ()  # the command that runs the case's shell, if any
 
     @property
     def work(self):
@@ -173,7 +174,7 @@ class Terminal:
             if not self.read_some(0.1):
                 self.transcript += b"[never seen: %r]" % text
                 return
-        # What else is on its way belongs before the next typed line.
+        # Read the output that is still arriving, before the next line is typed.
         self.read_some(0.02)
 
     def converse(self, dialogue):

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 
 import arena
 import corpus

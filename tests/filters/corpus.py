@@ -21,17 +21,19 @@ class Case:
     name: str
     source: str
     command: str = ""
-    needs: list = dataclasses.field(default_factory=list)  # %needs PROGRAM...: skipped without them
-    before: list = dataclasses.field(default_factory=list)  # %before PROGRAM VERSION: which says it otherwise
+    # %needs PROGRAM...: skipped if one is not installed
+    needs: list = dataclasses.field(default_factory=list)
+    # %before PROGRAM VERSION: skipped from this version on, whose output differs
+    before: list = dataclasses.field(default_factory=list)
     locales: list = dataclasses.field(default_factory=lambda: ["C"])  # %locale C C.UTF-8
     # %out: "file" and "pipe" catch stdout and stderr apart, "log" and "logpipe" join them as
     # 2>&1 does, "append" is a log that has text already, "tty" is a pseudo-terminal.
     outputs: list = dataclasses.field(default_factory=lambda: ["file", "pipe"])
     shell: str = "sh"  # %shell bash
-    user: str = ""  # %user nobody: needs root
-    tmpfs: str = ""  # %tmpfs 64k: a file system of that size on "small": needs root
-    mask: str = ""  # %mask REGEX: what may differ in the output (a process number, say)
-    exact: str = ""  # %exact WHY: with buffer=libc, for it sees how far a stream's descriptor is that moves much
+    user: str = ""  # %user nobody: run as this user; needs root
+    tmpfs: str = ""  # %tmpfs 64k: "small" is a tmpfs of this size; needs root
+    mask: str = ""  # %mask REGEX: ignore matches in the output, such as a process number
+    exact: str = ""  # %exact WHY: run with buffer=libc, since the case shows the descriptor's offset
     dialogue: list = dataclasses.field(default_factory=list)  # %await TEXT, %type TEXT: implies tty
 
     def situations(self):

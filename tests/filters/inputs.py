@@ -113,7 +113,7 @@ def make_inputs(folder):
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
     with open(os.path.join(folder, "sparse6g"), "wb"):
-        pass  # the name alone: each copy is made anew
+        pass  # only the name; each copy is made as a new sparse file
 
 
 def copy_inputs(folder, command, target):

@@ -14,7 +14,7 @@ WRITES = ["out"] * 6 + ["raw", "err"]
 LOOKS = ["size", "offset=1", "flush", "err=7", "rawerr=3", "pending", "tell=out", "'system=echo child'", "spawn=true",
          "'vfork=echo child'", "fork exit=0 end", "fork out=putc,5 exit=0 end", "fork raw=5 _exit=0 end", "fsync",
          "'popen=echo child'", "thread", "file=other,10",
-         "flush setvbuf=none"]  # other changes behind output are undefined
+         "flush setvbuf=none"]  # any other change of the buffer after output is undefined
 READS = ["line", "line=30", "line=400", "fread=10", "fread=4096", "fread=5000", "fread=100000", "getc=1", "getc=5000",
          "scan", "getline", "getc=3 ungetc=Q", "seekin=5", "seekin=4096", "seekin=70001", "seekin=-50", "rest clear"]
 INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 | tail -c 5'", "'vfork=head -n 1'",
@@ -47,7 +47,7 @@ def input_command(rng, length):
         if rng.random() < 0.6:
             steps.append(rng.choice(INPUT_LOOKS))
     skip = rng.choice(["", "", "dd bs=777 count=1 of=/dev/null status=none; "])
-    # The first is large enough to be mapped, the others are not.
+    # Only the first file is large enough to be mapped.
     file = rng.choice(["part.log", "page4097", "small.txt"])
     source = rng.choice([f"<{file}", f"<{file}", f"<{file}", f"0<>{file}"])
     return (f"({skip}{rng.choice(PREFIXES)}steps {' '.join(steps)} {rng.choice(ENDS)}; head -n 1; wc -c) {source}\n"

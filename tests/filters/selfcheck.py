@@ -18,7 +18,7 @@ NOTES = ["latency.py", "--filter", "putc dribble"]
 SERVER = ["../soak/server.py", "--requests", "300"]
 PIPELINES = ["../soak/pipelines.py", "--minutes", "0"]
 
-# Defect, program, exit status, what the report must hold.
+# Defect, program, exit status, texts that the report must contain.
 EXPECTED = [
     ("", COMMANDS, 0, [" 0 failed, 0 skipped"]),
     ("BYTE", COMMANDS, 1, ["FAIL cat-files[pipe]: stdout:", "FAIL seq-forms[pipe]: stdout:", "file one.txt:"]),

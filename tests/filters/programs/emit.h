@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emit.h - exactly n bytes of numbered text to a stream, by a stdio call of
- * the caller's choice.  For the probe programs of tests/; libc only.
+ * emit.h - writes exactly n bytes of numbered text to a stream, by a stdio call that the caller chooses.
+ * For the probe programs of tests/; uses only libc.
  */
 #ifndef ASF_TESTS_EMIT_H
 #define ASF_TESTS_EMIT_H
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <wchar.h>
 
-/* The text is the same for all calls: eight bytes a record, so that a byte
- * lost, doubled or out of place is seen by its neighbours. */
+/* The text is the same for all calls: records of eight bytes with increasing numbers. A lost, repeated or
+ * misplaced byte therefore shows. */
 static inline char emit_byte(size_t at) {
     static const size_t powers[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
     return at % 8 == 7 ? '\n' : (char)('0' + at / 8 / powers[at % 8] % 10);
@@ -46,7 +46,7 @@ static inline void emit_piece(FILE *to, const char *how, char *text, size_t n) {
     } else if (!strcmp(how, "printf")) {
         fprintf(to, "%c%s", text[0], text + 1);
     } else if (!strcmp(how, "puts")) {
-        /* The newline of puts stands for the last byte. */
+        /* puts writes the last byte, which is a newline. */
         char last = text[n - 1];
         text[n - 1] = '\0';
         if (last == '\n' && to == stdout)
@@ -64,8 +64,8 @@ static inline void emit_piece(FILE *to, const char *how, char *text, size_t n) {
     text[n] = end;
 }
 
-/* how is CALL or CALL:SIZE, the size of each call's piece; "mix" takes all
- * calls in turn, with pieces of odd sizes. */
+/* `how` is CALL or CALL:SIZE, where SIZE is the bytes of each call. "mix" uses all calls in turn, with odd
+ * sizes. */
 static inline void emit(FILE *to, const char *how, size_t from, size_t n) {
     static const char *const calls[] = {"putc", "fwrite", "fputs", "printf", "puts", "unlocked"};
     static const size_t sizes[] = {1, 7, 13, 100, 613, 4096, 5000, 3, 9001};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * pace.c - writes bursts to stdout, pauses after each in the way it is told,
- * and notes on descriptor 3 how many bytes had arrived by the end of each pause.
+ * pace.c - writes bursts to stdout and pauses after each. After each pause it writes to descriptor 3 how
+ * many bytes have arrived.
  *
  *     pace HOW PAUSE MILLISECONDS SIZE...
  *
- * A probe for latency.py.  Arrival is measured, and noted, by system calls
- * that no library can see and take as a reason to write.
+ * A probe for latency.py. It measures and reports by direct system calls, so that no preloaded library
+ * sees a call before which it would flush.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -75,7 +75,7 @@ static void pause_for(const char *how, int ms) {
     else if (!strcmp(how, "condition"))
         wait_for_condition(&length);
     else if (!strcmp(how, "read"))
-        /* The other end writes a byte each so many milliseconds. */
+        /* The other end of descriptor 4 writes a byte at intervals of `ms` milliseconds. */
         (void)!read(4, &byte, 1);
     else if (!strcmp(how, "compute"))
         compute(ms);

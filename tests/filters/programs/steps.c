@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * steps.c - does to its standard streams what its arguments say, one step
- * each, in order; what it learns goes to the file "steps.log" by write().
- * A probe for tests/: the same steps under libc and under a preloaded library
- * must leave the same output, files, log and exit status.
+ * steps.c - performs the steps that its arguments name, in order, on its standard streams. It logs the
+ * results in the file "steps.log" by write(). A probe for tests/: with a preloaded library, output, files,
+ * log and exit status must be the same as with libc.
  *
  *     steps out=putc,5000 err=10 fork out=fputs,5 _exit=0 end exit=3
  *
- * fork runs the steps up to its "end" in the child, which goes on behind it if
- * it did not end itself; the parent waits and goes on behind "end" too.
+ * The steps from "fork" to its "end" run in the child. A child that has not ended by then continues after
+ * "end", as the parent does after waiting for the child.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +32,7 @@ static int log_fd;
 static size_t emitted, emitted_err, emitted_raw;
 static size_t at_exit_bytes;
 
-/* write() that must not be noticed when there is nobody to tell. */
+/* write() whose failure is ignored: there is no place to report it. */
 static void put(int fd, const char *text, size_t n) {
     if (write(fd, text, n) < 0)
         return;
@@ -147,7 +146,7 @@ static void do_atexit(char *value) {
     atexit(exit_output);
 }
 
-/* Another file by its own stream: written, closed and, with "+", left open. */
+/* Writes another file by its own stream, and closes it; with "+" leaves it open. */
 static void do_file(char *value) {
     char *path;
     size_t n = call_and_size(value, &path);
@@ -233,7 +232,7 @@ static void do_scan(char *value) {
     note_input(got == 1 ? "scan" : "no scan", word, strlen(word));
 }
 
-/* What is left, as a count and a checksum. */
+/* Reads the rest of the input; logs its length and a checksum. */
 static void do_rest(char *value) {
     unsigned long count = 0, sum = 0;
     int c;
@@ -271,7 +270,7 @@ static void do_clear(char *value) {
     clearerr(stdin);
 }
 
-/* Another file by its own stream: its first line and the errors on the way. */
+/* Reads the first line of another file; logs its length and the errors. */
 static void do_input(char *value) {
     char line[100] = "";
     FILE *file = fopen(value, "r");
@@ -289,7 +288,7 @@ static void do_input(char *value) {
     fclose(file);
 }
 
-/* ---- looking from outside the stream ---- */
+/* ---- the kernel's view of a stream's file ---- */
 
 static void do_size(char *value) {
     struct stat about;
@@ -365,7 +364,7 @@ static volatile sig_atomic_t caught;
 
 static void on_signal(int signal) {
     caught++;
-    /* Writing when told that a file is too long would be told again. */
+    /* For SIGXFSZ write nothing: the write would exceed the limit and raise SIGXFSZ again. */
     if (signal != SIGALRM && signal != SIGXFSZ)
         put(1, "[in the handler]", 16);
 }
@@ -391,7 +390,7 @@ static void do_ignore(char *value) {
     signal(signal_number(value), SIG_IGN);
 }
 
-/* An alarm that is not restarted, every value milliseconds. */
+/* Sends SIGALRM every `value` milliseconds. The handler has no SA_RESTART, so it interrupts system calls. */
 static void do_alarm(char *value) {
     struct itimerval timer = {{number(value) / 1000, number(value) % 1000 * 1000},
                               {number(value) / 1000, number(value) % 1000 * 1000}};
@@ -425,7 +424,7 @@ static void do_thread(char *value) {
     pthread_create(&thread, NULL, wait_forever, NULL);
 }
 
-/* ---- children and the end ---- */
+/* ---- children, and the end of the process ---- */
 
 static void note_status(const char *what, int status) {
     note("%s: status %x\n", what, (unsigned)status);
@@ -580,7 +579,7 @@ static char **behind_end(char **step) {
     return step;
 }
 
-/* Returns the next step: the first of the child's, or the one behind "end". */
+/* Forks. Returns the child's first step in the child, and the step after "end" in the parent. */
 static char **do_fork(char **step) {
     int status = -1;
     pid_t pid = fork();
@@ -591,7 +590,7 @@ static char **do_fork(char **step) {
     return behind_end(step);
 }
 
-/* The log must not take a number that the shell closed for this program. */
+/* Use descriptor 30 or above: the case may need a lower one to stay closed. */
 static void open_log(void) {
     int low = open("steps.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     log_fd = fcntl(low, F_DUPFD_CLOEXEC, 30);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wrong.c - libraries that are wrong on purpose, one defect each, for
- * selfcheck.py: a comparison that does not see them compares nothing.
+ * wrong.c - libraries with one deliberate defect each, for selfcheck.py: the comparison must detect every
+ * defect.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #ifdef DEFECT_BYTE
-/* Every 5000th byte written by write() is another one. */
+/* Changes every 5000th byte that is written by write(). */
 ssize_t write(int fd, const void *data, size_t n) {
     static size_t written;
     ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
@@ -34,7 +34,7 @@ size_t fwrite_unlocked(const void *data, size_t size, size_t n, FILE *file) {
 #endif
 
 #ifdef DEFECT_READ
-/* The first byte of each block is another one. */
+/* Changes the first byte of each block. */
 size_t fread(void *data, size_t size, size_t n, FILE *file) {
     size_t (*next)(void *, size_t, size_t, FILE *) = dlsym(RTLD_NEXT, "fread");
     size_t done = next(data, size, n, file);
@@ -74,14 +74,14 @@ __attribute__((constructor)) static void start(void) {
 #endif
 
 #ifdef DEFECT_OFFSET
-/* Moves the offset that it shares with others. */
+/* Moves the offset, which other processes share. */
 __attribute__((constructor)) static void start(void) {
     lseek(0, 1, SEEK_CUR);
 }
 #endif
 
 #ifdef DEFECT_LATE
-/* Holds everything back until the end. */
+/* Holds all output in a buffer until the end. */
 static char held[8 << 20];
 
 __attribute__((constructor)) static void start(void) {
@@ -90,7 +90,7 @@ __attribute__((constructor)) static void start(void) {
 #endif
 
 #ifdef DEFECT_IDLE
-/* Looks like the library under test, and serves nothing. */
+/* Defines a function of the library under test, but interposes nothing. */
 const char *asf_version(void) {
     return "0";
 }
@@ -100,11 +100,11 @@ const char *asf_version(void) {
 #define LEAKED memset(malloc(16384), 1, 16384)
 #elif defined DEFECT_DESCRIPTOR
 #define LEAKED dup(0)
-#elif defined DEFECT_MAPPING /* shared, which the kernel does not join */
+#elif defined DEFECT_MAPPING /* shared, so that the kernel does not merge the mappings */
 #define LEAKED mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
 #endif
 #ifdef LEAKED
-/* Each fclose leaves something behind. */
+/* Each fclose leaks memory, a descriptor or a mapping. */
 int fclose(FILE *file) {
     int (*next)(FILE *) = dlsym(RTLD_NEXT, "fclose");
     LEAKED;
