@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_fuzz.cpp - calls of the Alloc Stream Interface as the input chooses them, against the
+// asi_fuzz.cpp - the input chooses calls of the Alloc Stream Interface, whose results are compared with the
 // model of tests/interfaces/asi.
 #include <filesystem>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// In memory, and gone with the process.
+// A directory in memory, which is removed when the process ends.
 struct Directory {
     std::string path = "/dev/shm/asi_fuzz.XXXXXX";
     Directory() {

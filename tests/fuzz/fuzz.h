@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// fuzz.h - what a target of this folder is: LLVMFuzzerTestOneInput, which libFuzzer
-// calls with bytes of its own, and fuzz::make, which makes bytes to begin with and
-// those that fuzz_driver.cpp calls it with where there is no libFuzzer.
+// fuzz.h - the parts of a fuzz target: LLVMFuzzerTestOneInput, which is called with an input, and fuzz::make,
+// which makes a random input. Without libFuzzer, fuzz_driver.cpp calls both; with it, fuzz::make makes the
+// initial inputs.
 #ifndef ASF_TESTS_FUZZ_H
 #define ASF_TESTS_FUZZ_H
 
@@ -28,10 +28,11 @@ class Random {
     std::mt19937_64 source;
 };
 
-// Each target has its own.
+// Makes a random input; each target defines its own.
 std::string make(Random &random);
 
-// Words of a target's language, which a bar separates, and bytes that are none of it.
+// Random text of at most `most` elements: words of the target's language, which `words` lists separated by
+// bars, and random bytes.
 inline std::string of_words(Random &random, const std::string &words, size_t most) {
     std::string s;
     for (size_t n = random.below(most + 1); n > 0; n--) {
@@ -51,7 +52,7 @@ inline std::string of_bytes(Random &random, size_t most) {
     return s;
 }
 
-// An input, from its first byte on.
+// Reads an input byte by byte; after its end all bytes are 0.
 class Bytes {
   public:
     Bytes(const uint8_t *data, size_t size) : p(data), end(data + size) {}
@@ -76,7 +77,7 @@ class Bytes {
     const uint8_t *p, *end;
 };
 
-// What libFuzzer takes for a crash.
+// Prints the message and crashes, so that libFuzzer keeps the input.
 [[noreturn]] inline void wrong(const std::string &what) {
     fprintf(stderr, "%s\n", what.c_str());
     abort();

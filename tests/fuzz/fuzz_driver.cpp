@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// fuzz_driver.cpp - a target without libFuzzer:
-//   TARGET [RUNS [SEED]]  on inputs made at random
-//   TARGET FILE...        on these
-//   TARGET DIRECTORY      writes inputs there, for libFuzzer to begin with
+// fuzz_driver.cpp - runs a target without libFuzzer:
+//   TARGET [RUNS [SEED]]  on random inputs
+//   TARGET FILE...        on these files
+//   TARGET DIRECTORY      writes initial inputs for libFuzzer into the directory
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// A block of its own, so that the sanitizer sees what is beyond it.
+// Copies the input to a heap block of exactly its size, so that the sanitizer detects reads beyond it.
 void run(const std::string &input) {
     const auto copy = std::make_unique<uint8_t[]>(input.size());
     std::copy(input.begin(), input.end(), copy.get());

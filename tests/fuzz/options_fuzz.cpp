@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// options_fuzz.cpp - whatever ASF_OPTIONS holds: the options stay within what they may
-// be, each thing that is complained of is one line, and errno is the program's.
+// options_fuzz.cpp - any contents of ASF_OPTIONS: the options stay within their limits, each complaint is one
+// line, and errno does not change.
 #include <cerrno>
 #include <initializer_list>
 
@@ -43,7 +43,7 @@ bool are_good(const asf_options &o) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const asf_options before = asf__option_values;
-    static char variable[1 << 16] = "ASF_OPTIONS="; // setenv would keep each value for ever
+    static char variable[1 << 16] = "ASF_OPTIONS="; // setenv would leak each value
     static const int put = putenv(variable);
     const size_t most = sizeof variable - 1 - strlen("ASF_OPTIONS="), n = size < most ? size : most;
     memcpy(variable + strlen("ASF_OPTIONS="), data, n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// parts_fuzz.cpp - parts of a file of any bytes, compressed or not.  The parts together are what asf_decode
-// reads from the whole file, or one of them fails where the whole file does.
+// parts_fuzz.cpp - parts of a file with arbitrary bytes, compressed or not. Read together, the parts give the
+// bytes that asf_decode reads from the whole file; or a part fails at the byte at which the whole file fails.
 #include <asf/decode.h>
 #include <asf/parts.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ void compare(const Read &parts, const Read &file) {
         fuzz::wrong("the parts have fewer bytes or more");
 }
 
-// A frame of zstd with one block that is not compressed, and its size in the header.
+// A zstd frame with one uncompressed block and the content's size in its header.
 std::string frame(const std::string &text) {
     const auto size = static_cast<uint32_t>(text.size());
     const uint32_t header = 1U | size << 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// printf_fuzz.cpp - a format and values made of the input: lib/text/format.c, with
-// libc for what it leaves to libc, gives the text that libc gives.
+// printf_fuzz.cpp - a format and values from the input: lib/text/format.c gives the same text as libc. The
+// test passes the formats that format.c does not handle to libc.
 #include <cerrno>
 #include <clocale>
 #include <cstdarg>
@@ -17,8 +17,8 @@ namespace {
 
 enum { ROOM = 3000, MOST = 8 };
 
-// Arguments of general registers, all before those of vector registers: va_arg finds each kind in
-// its own order, on x86-64 and AArch64.
+// The arguments: first those in general registers, then those in vector registers. On x86-64 and AArch64
+// va_arg reads each kind in its own order.
 struct Call {
     std::string format;
     uint64_t general[MOST] = {};
@@ -60,7 +60,7 @@ std::wstring wide(fuzz::Bytes &in) {
     return s.substr(0, s.find(L'\0'));
 }
 
-// A width or precision: a number, or a '*' with its argument.
+// Adds a width or precision: a number, or a '*' and its argument.
 void add_number(fuzz::Bytes &in, Call &c) {
     if (c.generals < MOST - 1 && in.below(4) == 0) {
         c.general[c.generals++] = static_cast<uint64_t>(static_cast<int64_t>(in.below(100)) - 20);

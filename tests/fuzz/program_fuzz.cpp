@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// program_fuzz.cpp - a program's file that is none, or whose headers name what is not
-// there: "asf run" tells something of it, and ends.
+// program_fuzz.cpp - a file that is not a program, or whose headers point outside the file: "asf run"
+// examines it, reports why it refuses the file, if it does, and neither crashes nor hangs.
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ extern "C" {
 #include "interfaces/command/command.h"
 #include "lib/sys/machine.h"
 
-// As if the build for the other libc were there: it is looked for beside the command.
+// Pretends that the build for the other libc is installed; the real function searches beside the command.
 const char *asf__other_library_flaw(library) {
     return nullptr;
 }
@@ -22,11 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size))
         fuzz::wrong("there is no memory for a file");
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
-    const bool script = size > 1 && data[0] == '#' && data[1] == '!'; // its interpreter's name is never freed
+    // asf__find_program leaks a script's interpreter name
+    const bool script = size > 1 && data[0] == '#' && data[1] == '!';
     const program p = script ? program{} : asf__find_program(path.c_str());
     if (p.obstacle == UNREADABLE || (asf__is_library(path.c_str()) && p.obstacle == FOREIGN_MACHINE))
         fuzz::wrong("the file is not what it is");
-    free(const_cast<char *>(p.loader)); // the command leaves it to the end
+    free(const_cast<char *>(p.loader)); // the command never frees it
     close(fd);
     return 0;
 }
@@ -37,7 +38,7 @@ template <class T> void put(std::string &s, const T &t) {
     s.append(reinterpret_cast<const char *>(&t), sizeof t);
 }
 
-// A number that is much, mostly not.
+// In one of eight cases a random, possibly large number; else `otherwise`.
 uint64_t much(fuzz::Random &random, uint64_t otherwise) {
     return random.one_in(8) ? random.bits() >> random.below(64) : otherwise;
 }

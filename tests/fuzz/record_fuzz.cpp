@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// record_fuzz.cpp - whatever the bytes are: a stream of records is read to its
-// end, every field of every record is looked at, every record is viewed and
-// copied out as structs of this program, the file is sought in, and what could be
-// messages is handed over, to be turned where it lies.
+// record_fuzz.cpp - arbitrary bytes as a stream of records. The target reads the stream to its end, examines
+// every field, views and copies every record as structs of this program, and seeks. It also passes possible
+// messages to asf_record_take_over, which converts them in place.
 #include <asf/record.h>
 #include <asf/stream.h>
 
@@ -51,7 +50,7 @@ asf_stream_ops operations() {
     return ops;
 }
 
-volatile uint64_t sum; // so that what is read is read
+volatile uint64_t sum; // keeps the compiler from removing the reads
 
 void look_at(const asf_record_value &v);
 
@@ -125,7 +124,7 @@ void look_at_record(asf_record *record) {
         sum = sum + *static_cast<const unsigned char *>(view);
 }
 
-// The same format in this machine's byte order, where there can be one.
+// Returns the same format in this machine's byte order, or nullptr if it is not valid.
 asf_record_format *twin_of(const asf_record_format *f) {
     size_t n;
     const void *p = asf_record_describe(f, &n);

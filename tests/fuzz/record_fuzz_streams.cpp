@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_fuzz_streams.cpp - streams of records for record_fuzz.cpp, made at random and
-// then damaged.
+// record_fuzz_streams.cpp - random streams of records for record_fuzz.cpp, some of them damaged.
 #include <algorithm>
 
 #include "../interfaces/record/record_random.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// ring_fuzz.cpp - both ends of a ring whose control block, data and length somebody changes
-// between their calls, and before they are opened.  An end may fail, but ends in time: a timer
-// interrupts who waits.  Nothing is written outside the ring, each region can be written to
-// and read, and other rings and the thread's list of locks are whole afterwards.
+// ring_fuzz.cpp - both ends of a ring, whose control block, data and length are overwritten before the ends
+// are opened and between their calls. An end may fail, but must return in time: a timer interrupts an end
+// that waits. No byte outside the ring is written, each region is readable and writable, and other rings and
+// the thread's list of locks stay intact.
 #include <csignal>
 #include <ctime>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ void interrupt_waits() {
         fuzz::wrong("there is no timer");
 }
 
-// Pages that nobody may write to; the kernel maps what comes next right below them.
+// Pages that must not be written to. The kernel places the next mapping directly below them.
 class Trap {
   public:
     Trap() {
@@ -60,7 +60,7 @@ class Trap {
         static_cast<char *>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 };
 
-// A real ring; one that is not sealed is a copy of it.
+// Makes a ring. If it is not sealed, it is a copy in a file without seals.
 int make_ring(bool sealed) {
     const int ring = asf_ring_create(SIZE);
     if (sealed)
@@ -125,7 +125,7 @@ class Hostile {
         }
     }
 
-    // A region, which stays until later or not.
+    // Takes a region, and gives it back at once or later.
     void take(asf_cios *s) {
         ssize_t n = in.number<uint16_t>() % (2 * SIZE);
         auto *p = s ? static_cast<char *>(salloc(s, &n)) : nullptr;
@@ -151,7 +151,7 @@ class Hostile {
         regions.erase(regions.begin() + static_cast<ptrdiff_t>(i));
     }
 
-    // Words of what both ends share, most often those that they use.
+    // Overwrites words of the shared memory: mostly the words of the control block that both ends use.
     void spoil() {
         const size_t from = in.below(16) ? 256 : 4096;
         const off_t control = whole - static_cast<off_t>(SIZE);

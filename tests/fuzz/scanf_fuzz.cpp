@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// scanf_fuzz.cpp - a format and a text made of the input: sscanf of ours stores, returns
-// and leaves in errno what libc's does.
+// scanf_fuzz.cpp - a format and a text from the input: our sscanf stores and returns the same as libc's, and
+// sets the same errno.
 #include <cerrno>
 #include <clocale>
 #include <cstdarg>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// No text is longer than MOST, and no conversion stores more than four bytes for one of its own.
+// A text has at most MOST characters, and a conversion stores at most four bytes for each of them.
 enum { ARGUMENTS = 8, MOST = 250, SLOT = (4 * MOST + 64) / 16 * 16 };
 
 using scanner = int(const char *, const char *, ...);
@@ -38,7 +38,7 @@ void add_set(fuzz::Bytes &in, Call &c) {
     for (size_t n = 1 + in.below(6); n > 0; n--) {
         const char ch = static_cast<char>(in.next());
         const bool ends = ch == '\0' || ch == ']' || (ch == '^' && c.format.back() == '[');
-        c.format += ends ? 'a' : ch; // a set "[^]" would go on, and its end be a conversion of its own
+        c.format += ends ? 'a' : ch; // in "[^]" the ']' would not end the set
     }
     c.format += ']';
 }
@@ -78,14 +78,14 @@ Call make_call(fuzz::Bytes &in) {
     Call c;
     while (in.any() && c.arguments < ARGUMENTS && c.format.size() < 150 && in.below(12) != 0) {
         const char between = static_cast<char>(in.below(3) ? ' ' : in.next());
-        if (between && in.below(4) == 0) // mostly nothing: it would seldom match
+        if (between && in.below(4) == 0) // usually no text between conversions, since it would seldom match
             c.format += between == '%' ? "%%" : std::string(1, between);
         add_conversion(in, c);
     }
     return c;
 }
 
-// What is returned, and errno.
+// Returns the result and errno.
 std::pair<int, int> call(scanner *scan, const std::string &text, const Call &c, Slots &s) {
     memset(&s, '~', sizeof s);
     errno = 0;

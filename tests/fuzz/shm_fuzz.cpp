@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_fuzz.cpp - a label, an array in a text file, or a segment that somebody has forged:
-// each is taken or refused, and an array that was read is written and read again the same.
-// Or locks that somebody writes over while they are held: the thread's list of them stays whole.
+// shm_fuzz.cpp - arbitrary labels, arrays in text files and forged segments: each is accepted or rejected,
+// and an accepted array is the same after writing and reading it. Also held locks whose memory is
+// overwritten: the thread's list of locks stays intact.
 #include <asf/shm.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ void open_forged(const std::string &bytes) {
 }
 
 void hold_forged(fuzz::Bytes in) {
-    asf_shm_lock locks[12] = {}; // more than a thread's first room for them
+    asf_shm_lock locks[12] = {}; // more locks than the initial size of a thread's table
     auto *bytes = reinterpret_cast<char *>(locks);
     while (in.any()) {
         asf_shm_lock &lock = locks[in.below(12)];
