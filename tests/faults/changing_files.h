@@ -67,16 +67,17 @@ __attribute__((noreturn, format(printf, 2, 3))) void fail_at(long offset, const 
 
 void look_now(struct look *l);
 struct opened opened_now(const struct look *before);
-/* check_bytes: fail for bytes that the file cannot have had at `at`.  returns  whether there are zeros that
- * the file cannot have had.  SOME_ZEROS: they are in pages in which the file once ended.  A map has zeros
- * after the end; once the file is longer again, the library cannot recognize these. */
+/* check_bytes: fails for bytes that the file cannot have had at `at`. returns  whether there are zeros
+ * that the file cannot have had. SOME_ZEROS: they are in pages in which the file once ended. A map has
+ * zeros after the end of the file; once the file is longer again, the library cannot recognize these. */
 enum zeros { NO_ZEROS, SOME_ZEROS, WRONG_ZEROS };
 enum zeros check_bytes(long at, const char *p, long n, const char *call);
-/* are_wrong: whether a read into the reader's own memory must not give such zeros. */
+/* are_wrong: whether check_bytes found zeros that a read into the reader's own memory must not give. */
 bool are_wrong(enum zeros zeros);
-/* check_read: the same, and fail for such zeros; if no change came after `l`, also check the result of a read
- * of `asked` bytes.  check_region: the same for memory that may map the file: the caller judges the zeros
- * after it has freed the region. */
+/* check_read: check_bytes for a read into the reader's memory; fails for zeros that are_wrong rejects. If
+ * no change came after `l`, also checks the result of a read of `asked` bytes. check_region: the same for
+ * memory that may map the file, without the check of zeros: the caller does this after it has freed the
+ * region. */
 void check_read(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,
                 const char *call);
 void check_region(const struct opened *o, const struct look *l, long at, const char *p, long n, long asked,

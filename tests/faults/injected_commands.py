@@ -26,13 +26,13 @@ FAULTS = {
     ["EACCES"], "fchmod": ["EPERM"], "getrandom": ["ENOSYS"], "pipe2": ["EMFILE"], "vfork,clone,clone3": ["EAGAIN"],
     "execve": ["EACCES"], "wait4": ["EINTR"], "dup2,dup3,fcntl": ["EMFILE"],
 }
-MOST = 30  # of one kind; what a command does by then it does again
+MOST = 30  # faults of one kind; after so many calls a command only repeats itself
 Scenario = collections.namedtuple("Scenario", "name command input")
 
-# Names and times of segments differ in every run.
+# Names and times of segments, which differ in every run.
 CHANGING = re.compile(rb"shmids \S+ .*|p\d+\.[0-9a-f]{12}")
 
-# The loader ends if a program's first mapping fails, or one of the loader's own memory.
+# Matches the loader's own mappings: if one of them fails, the loader ends the program.
 LOADERS = re.compile(r"\bmmap\(NULL, (8192|12288), PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS[^\n]*\(INJECTED\)")
 
 
@@ -115,7 +115,7 @@ class Loop:
             if self.scenario.name == "pipe" and calls == "close":  # strace leaves the end of a pipe open
                 continue
             for error in errors:
-                for when in ("",) if error == "EINTR" else ("", "+"):  # which is tried again
+                for when in ("",) if error == "EINTR" else ("", "+"):  # after EINTR the command tries again
                     for n in range(1, MOST):
                         fault = (calls, error, f"{n}{when}")
                         now, status, message, left_now, log = self.run(fault)

@@ -63,7 +63,7 @@ class Injector(random_streams.Runner):
 
     def first_difference(self, size, mode, steps, fault, when):
         """Returns the number of faults, and the fault that makes a difference, or None."""
-        numbers = range(1, MOST) if self.libc == "glibc" else [1]  # strace counts writes and writevs apart
+        numbers = range(1, MOST) if self.libc == "glibc" else [1]  # strace counts write and writev separately
         for n in numbers:
             self.fault = f"{fault}:when={n}{when if self.libc == 'glibc' else '+'}"
             plain = self.run(size, mode, steps, {})
@@ -156,7 +156,7 @@ def main():
         return 77
     environment = random_streams.environment_of(arguments)
     folder = tempfile.mkdtemp(prefix="asf-injected.")
-    tempfile.tempdir = folder  # of the processes of the pool, too
+    tempfile.tempdir = folder  # the worker processes use it, too
     try:
         start_injector(arguments.program, environment, arguments.libc)
         if arguments.steps:
@@ -169,7 +169,7 @@ def main():
         return different > 0
     finally:
         os.chdir("/")
-        shutil.rmtree(folder, ignore_errors=True)  # a process of the pool may be in it yet
+        shutil.rmtree(folder, ignore_errors=True)  # a worker may still use a file in it
 
 
 if __name__ == "__main__":

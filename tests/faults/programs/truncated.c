@@ -4,9 +4,10 @@
  *
  *     truncated CALL FILE FIRST KEEP [AGAIN]
  *
- * FILE holds the numbered text of emit.h.  FIRST bytes of it are read by the stdio call, it is truncated to
- * KEEP bytes (and extended to AGAIN, with zeros), and the rest is read.  How far a library has read ahead may
- * differ; the bytes must be the file's own, up to its new end, and then comes an end of file.
+ * FILE contains the numbered text of emit.h. The program reads FIRST bytes by the stdio call, truncates
+ * the file to KEEP bytes (and extends it with zeros to AGAIN), and reads the rest. The length of the
+ * read-ahead may differ between libraries. But each byte must be the file's, up to its new end, and end of
+ * file follows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
