@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * use_asi.c FILE - writes a line through the ASI, by the paper's names, reads it back, prints it.
- * A user's program: the installed header and library are all it knows.
+ * use_asi.c FILE - writes a line by the ASI's names in the paper, reads it back, prints it. A user's
+ * program: it uses only the installed header and library.
  */
 #define ASF_SHORT_NAMES
 #include <asf/asf.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * use_record.c FILE - writes a record, reads it back, prints it; by the ASI, or,
- * with USE_STDIO, on the streams of stdio.  A user's program: the installed
- * headers and libraries are all it knows.
+ * use_record.c FILE - writes a record, reads it back, prints it, by the ASI or, with USE_STDIO, by stdio
+ * streams. A user's program: it uses only the installed headers and libraries.
  */
 #include <asf/record.h>
 #include <fcntl.h>

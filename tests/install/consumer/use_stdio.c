@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * use_stdio.c FILE - plain stdio, relinked: the FILE must be one of asf's, and
- * stdio and the ASI must see one stream.
+ * use_stdio.c FILE - uses stdio, relinked with asf: the FILE must be asf's, and stdio and the ASI must use
+ * the same stream.
  */
 #include <asf/asf.h>
 #include <stdio.h>
