@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Prints C source as "file:line:code" without comments and without what stands
-# between quotes, so that a search finds code alone.  The operand of #include
-# is kept.  Lines without code are left out.
+# Prints C source as "file:line:code" without comments and quoted text, so that a search finds only code.
+# Keeps the operand of #include, and omits lines without code.
 
 FNR == 1 { in_comment = 0 }
 
@@ -12,7 +11,7 @@ FNR == 1 { in_comment = 0 }
         print FILENAME ":" FNR ":" code
 }
 
-# strip: the line without comments and quoted text; in_comment lasts over lines.
+# strip: returns the line without comments and quoted text; in_comment persists between lines.
 function strip(line,    out, i, c, two, quote) {
     out = ""
     quote = ""
