@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// costs_test.cpp - the table of `asf tune`: which is believed, and that the
-// library goes by it.
+// costs_test.cpp - the table of `asf tune`: which tables are accepted, and that the library follows an
+// accepted one.
 #include <cstdio>
 
 #include "tests/interfaces/asi/asi_test.h"
@@ -21,7 +21,7 @@ const std::string good = "asf-tune 2\nlibrary 0\nkernel Linux 6\nset map_min 104
                          "set buffer 262144\nset copy 524288\nset pipe 131072\nfs ef53 140 70 190 240\n"
                          "fs 1021994 190 180 460 0\n";
 
-// With one piece of it replaced.
+// The good table with one substring replaced.
 std::string changed(const std::string &from, const std::string &to) {
     std::string text = good;
     return ended(text.replace(text.find(from), from.size(), to));
@@ -128,7 +128,7 @@ TEST_F(CostsFile, WhereItIs) {
     EXPECT_TRUE(asf__costs_path(where, sizeof where, 1));
 }
 
-// The library looks once, and only when a large file is opened.
+// Counts how often the library opens the table: once, and only when a large file is opened.
 int opens;
 std::string wanted;
 asf_syscalls real;
@@ -137,7 +137,7 @@ int counting_open(const char *path, int flags, mode_t mode) {
     return real.open(path, flags, mode);
 }
 
-// Runs in a process of its own, where nothing has been looked for yet.
+// Runs in a separate process, in which the library has not searched for the table yet.
 void follow_table(const std::string &directory, bool allowed) {
     real = asf__sys;
     asf__sys.open = counting_open;
@@ -165,7 +165,7 @@ TEST_F(CostsFile, TheLibraryGoesByIt) {
         return std::string(mkdtemp(name));
     }();
     ASSERT_EQ(mkdir(path("asf").c_str(), 0700), 0);
-    // Of this file system a map costs less, whatever it is.
+    // Make a table that says a mapping costs less on this file system, whatever its type.
     struct statfs64 fs;
     ASSERT_EQ(asf__sys.fstatfs(open(directory.c_str(), O_RDONLY), &fs), 0);
     char row[64];
@@ -175,7 +175,7 @@ TEST_F(CostsFile, TheLibraryGoesByIt) {
         put(std::to_string(kb), std::string(kb << 10, 'x'));
     options().module[0] = '\0';
     EXPECT_EXIT(follow_table(directory, true), testing::ExitedWithCode(0), "");
-    if (fs.f_type == 0xef53) { // where the figures in the sources ask for a map, too
+    if (fs.f_type == 0xef53) { // the figures in the sources also favour a mapping
         EXPECT_EXIT(follow_table(directory, false), testing::ExitedWithCode(0), "");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// options_test.cpp - reading ASF_OPTIONS leaves no trace but the options.
+// options_test.cpp - reading ASF_OPTIONS changes nothing but the options.
 #include <cerrno>
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// package_test.cpp - the system is told by its os-release.
+// package_test.cpp - the library recognizes the system by its os-release.
 #include <cstdio>
 #include <fstream>
 
@@ -13,7 +13,7 @@ extern "C" {
 namespace asi {
 namespace {
 
-std::string path; // in the place of /etc/os-release
+std::string path; // the file to open instead of /etc/os-release
 
 int open_other(const char *, int flags, mode_t) {
     const int fd = open(path.c_str(), flags);

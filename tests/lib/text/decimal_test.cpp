@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// decimal_test.cpp - doubles as text: the digits are those of std::to_chars,
-// the shortest that are read back, and reading is strtod's.
+// decimal_test.cpp - doubles as text: written digits are those of std::to_chars, the shortest that read back
+// as the same double. Reading gives strtod's result.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -39,8 +39,8 @@ std::string put(double value) {
     return text;
 }
 
-// "-12.5e+3" is "-", "125" and 4: digits with neither zeros nor a point at the
-// ends, and the exponent of the first.
+// Splits a number: "-12.5e+3" becomes "-", "125" and 4: the digits without outer zeros and without a point,
+// and the exponent of the first digit.
 std::string normal(const std::string &text) {
     const size_t e = text.find('e');
     std::string digits;
@@ -140,7 +140,7 @@ TEST(Decimal, NaNsHaveTheirSignAndPayload) {
     for (const uint64_t bits : {UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000000000),
                                 UINT64_C(0x7ff8000000001234), UINT64_MAX})
         EXPECT_EQ(get(put(double_of(bits))), bits);
-#ifdef __GLIBC__ // musl's strtod leaves both out
+#ifdef __GLIBC__ // musl's strtod ignores a NaN's sign and payload
     for (const char *word : {"nan", "-NaN", "+nan(18)", "nan(0x12)", "-NAN(022)", "nan()", "nan(1x)",
                              "nan(x)", "nan(0xfffffffffffffffff)"})
         EXPECT_EQ(get(word), bits_of(strtod(word, nullptr))) << word;

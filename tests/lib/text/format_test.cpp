@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// format_test.cpp - lib/text/format.c against libc's snprintf: the same bytes and
-// length for random values under random specifications; what does not fit; and what it
-// leaves to libc, and from where.
+// format_test.cpp - compares lib/text/format.c with libc's snprintf: the bytes and length for random values
+// and specifications, output longer than the buffer, and the point from which a format is left to libc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ extern "C" {
 
 namespace {
 
-// What is left to libc: from where, and the argument to come.
+// The point from which a format is left to libc, and the next argument.
 struct Left {
     const char *format = nullptr;
     int next = 0;
@@ -54,7 +53,7 @@ template <typename... Values> void expect_same(const std::string &text, Values..
     ASSERT_EQ(std::string(ours, n), std::string(libcs, static_cast<size_t>(m))) << text;
 }
 
-// What a long double of x86-64 has; of a longer one the formatter leaves the others to libc.
+// Reduces a value to the 64 bits that a long double of x86-64 has. The formatter leaves longer ones to libc.
 long double with_64_bits(long double value) {
     int exponent;
     const long double mantissa = std::frexp(value, &exponent);
@@ -103,7 +102,7 @@ TEST(Format, FixedPointAsLibcPrintsIt) {
         if (i % 3 == 0)
             memcpy(&value, &bits, sizeof value);
         else
-            value /= i % 3 == 1 ? 1000 : 64; // the second kind has exact halves
+            value /= i % 3 == 1 ? 1000 : 64; // dividing by 64 gives exact halves
         expect_same(random.specification("f"), value);
     }
     for (double value : {0.0, -0.0, 0.5, 1.5, 2.5, 0.125, 1e12, 123456.789, -0.001, 5e-324})
@@ -129,7 +128,7 @@ TEST(Format, SignificantDigitsAsLibcPrintsThem) {
         expect_same("%#g %g %#.0e %.0e %.40g %.400f", value, value, value, value, value, value);
 }
 
-// However little room there is, the beginning is the same and so is the length.
+// For any buffer size, the beginning of the text and the returned length are the same.
 TEST(Format, WhatDoesNotFitIsCounted) {
     for (size_t room = 0; room < 60; room++) {
         char ours[100], libcs[101];
@@ -144,7 +143,7 @@ TEST(Format, WhatDoesNotFitIsCounted) {
     }
 }
 
-// Pieces that did not fit, and what was made before each.
+// Output in chunks that did not fit, with the text that preceded each.
 struct Pieces {
     asf__output o = {};
     char room[24];
@@ -197,7 +196,7 @@ TEST(Format, AnErrorEndsIt) {
     EXPECT_EQ(asf__made(&pieces.o), 10U);
 }
 
-// Before anything is handed over; libc is to begin with the first argument.
+// The decision is made before any chunk is passed on, so that libc can start with the first argument.
 TEST(Format, WhatCountsIsMadeInTheRoomOrLeft) {
     for (const char *text : {"%d-%d-%n", "%2$d-%1$d-"}) {
         Pieces fits, large;
@@ -209,7 +208,7 @@ TEST(Format, WhatCountsIsMadeInTheRoomOrLeft) {
     }
 }
 
-// libc would take seconds over it.
+// Not compared with libc, which would take seconds.
 TEST(Format, MoreThanAnIntCounts) {
     char room[8];
     Left left;
@@ -255,7 +254,7 @@ TEST(Format, WideTextAsLibcPrintsIt) {
     EXPECT_TRUE(is_left(64, "%lc", L'\u00e9'));
 }
 
-// What counts or numbers from the beginning is left from the beginning.
+// Formats with %n or numbered arguments are left to libc from the beginning.
 TEST(Format, AllIsLeftToLibc) {
     char room[64];
     for (const char *text :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// kernel_names.h - the scanning kernels of this machine, for tests of each.
+// kernel_names.h - the names of this machine's scanning kernels, for tests that run each.
 #ifndef ASF_TESTS_KERNEL_NAMES_H
 #define ASF_TESTS_KERNEL_NAMES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_kernel_name.c - prints the scanning kernels that the environment and
- * the CPU have chosen, and with an argument those that asf_scan_use gives.
+ * scan_kernel_name.c - prints the scanning kernels that the environment and the CPU have chosen; with an
+ * argument, those that asf_scan_use chooses.
  */
 #include <asf/scan.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// scan_number_test.cpp - lib/text/scan_number.c against libc's strtod, strtof and
-// strtold: the same bits and the same end of the number, or a refusal; and the
-// table of powers worked out again.
+// scan_number_test.cpp - compares lib/text/scan_number.c with libc's strtod, strtof and strtold: the same
+// bits and the same end of the number, or a refusal. Also computes the table of powers again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +54,7 @@ natural trimmed(natural n) {
     return n;
 }
 
-// At most: compared from the highest digit.
+// Returns a <= b.
 bool at_most(natural a, natural b) {
     a = trimmed(a);
     b = trimmed(b);
@@ -93,13 +92,13 @@ TEST(ScanNumber, TableOfPowers) {
     natural power = {1};
     for (int n = 0; n <= ASF__POWER_LAST; n++, power = times(power, 5)) {
         const size_t bits = bit_length(power);
-        // entry * 2^(bits - 128) <= power < (entry + 1) * 2^(bits - 128)
+        // the entry is right if entry * 2^(bits - 128) <= power < (entry + 1) * 2^(bits - 128)
         const natural scaled = product(entry_of(n), power_of_two(bits));
         const natural exact = product(static_cast<unsigned __int128>(1) << 127, times(power, 2));
         ASSERT_TRUE(at_most(scaled, exact)) << n;
         ASSERT_FALSE(at_most(product(entry_of(n) + 1, power_of_two(bits)), exact) && entry_of(n) + 1 != 0)
             << n;
-        if (n >= 1) { // the reciprocal of the power is entry / 2^(127 + bits)
+        if (n >= 1) { // the entry of the reciprocal is right if power * entry <= 2^(127 + bits)
             const unsigned __int128 cut = entry_of(-n);
             ASSERT_TRUE(at_most(product(cut, power), power_of_two(127 + bits))) << -n;
             ASSERT_FALSE(at_most(product(cut + 1, power), power_of_two(127 + bits))) << -n;
@@ -169,7 +168,7 @@ struct generator {
             snprintf(line, sizeof line, "%.*f", static_cast<int>(below(9)),
                      static_cast<double>(below(1000000000)) / 1e4);
             break;
-        case 2: // half way between two doubles, and beside it
+        case 2: // halfway between two doubles, or next to it
             bits = (UINT64_C(1) << 53) + (source() >> 12);
             snprintf(line, sizeof line, "%lu%s", 2 * bits + below(3), below(2) ? "" : "0000");
             break;
@@ -217,7 +216,7 @@ TEST(ScanNumber, WhereANumberEnds) {
 
 // --- many -----------------------------------------------------------------------------------
 
-// Text between two pages that cannot be read, at either end of its own.
+// Text between two unreadable pages, at the beginning or at the end of its own page.
 class Guarded {
   public:
     Guarded(const std::string &text, bool at_end) : length((text.size() + page - 1) / page * page) {
@@ -234,7 +233,7 @@ class Guarded {
     char *begin;
 
   private:
-    static constexpr size_t page = 65536; // a multiple of every processor's
+    static constexpr size_t page = 65536; // a multiple of every processor's page size
     size_t length;
     char *all;
 };
@@ -249,7 +248,7 @@ std::string usual_number(generator &random) {
     case 1:
         snprintf(line, sizeof line, "%.17g", -value);
         break;
-    case 2: // up to twenty digits, the point anywhere, at the ends, too
+    case 2: // up to twenty digits, with the point at any position, even first or last
         snprintf(line, sizeof line, "%.*s.%.*s", static_cast<int>(random.below(12)), "098765432101",
                  static_cast<int>(random.below(12)), "918273645004");
         break;
@@ -270,7 +269,7 @@ std::string usual_number(generator &random) {
     return line;
 }
 
-// Up to the first that strtod does not take as a whole word, or that is refused.
+// Compares all numbers up to the first one that is refused, or that strtod does not read as a whole word.
 void check_many(const char *begin, size_t size, unsigned long &converted) {
     const auto *first = reinterpret_cast<const unsigned char *>(begin), *p = first;
     std::vector<double> values(64, 0.5);

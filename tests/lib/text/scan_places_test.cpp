@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves the two kernels that only the library calls, ends and places: each that this CPU
-// has, against a simple loop, next to pages that must not be touched.
+// Proves the two kernels that only the library calls, ends and places: each version that this CPU supports is
+// compared with a simple loop, next to inaccessible pages.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -21,7 +21,7 @@ extern "C" {
 
 namespace {
 
-// A page between two that may not be touched, filled with bytes of which one in `often` is `c`.
+// A page between two inaccessible ones, filled with random bytes; on average one in `often` is `c`.
 class Guarded {
   public:
     Guarded() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE)) * 8) {
@@ -70,7 +70,7 @@ void expect_ends(const unsigned char *p, size_t n, unsigned char c) {
     ASSERT_EQ(asf__scan()->ends(p, n, c - 256), expected) << "c is converted to unsigned char";
 }
 
-// Call after call all places are found; no call writes beyond its room.
+// Successive calls find all places; no call writes beyond its output array.
 void expect_places(const unsigned char *p, size_t n, unsigned char c) {
     constexpr uint16_t untouched = 0x5aa5;
     std::vector<uint16_t> room(ASF_SCAN_PLACES + 1, untouched);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves the scanning kernels: each that this CPU has, against the standard
-// library and simple loops, at every alignment and length next to pages that
-// must not be touched; and wc's rules against the system's wc.
+// Proves the scanning kernels: each that this CPU supports is compared with the standard library and simple
+// loops, at every alignment and length, next to inaccessible pages. wc's rules are compared with the system's
+// wc.
 #include <asf/scan.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-// Memory whose neighbours on both sides may not be touched.
+// Memory between two inaccessible pages.
 class Guarded {
   public:
     explicit Guarded(size_t pages) : size_(pages * page()) {
@@ -39,10 +39,10 @@ class Guarded {
     Guarded(const Guarded &) = delete;
     Guarded &operator=(const Guarded &) = delete;
 
-    // A copy of data that starts at the first byte, or ends at the last.
+    // Copies data to the first bytes of the page, or to its last.
     const unsigned char *first(const Bytes &data) { return put(begin(), data); }
     const unsigned char *last(const Bytes &data) { return put(begin() + size_ - data.size(), data); }
-    // One at an offset from a 64-byte boundary.
+    // Copies data to an offset from a 64-byte boundary.
     const unsigned char *at(size_t offset, const Bytes &data) { return put(begin() + offset, data); }
 
   private:
@@ -63,7 +63,7 @@ struct Masks {
 };
 
 Masks masks_of(const unsigned char *p, size_t n, int a, int b) {
-    // One more word than is due, to see that it is left alone.
+    // One word more than needed, which must not change.
     const uint64_t untouched = 0x5aa5;
     Masks m{std::vector<uint64_t>(ASF_SCAN_MASKS(n) + 1, untouched),
             std::vector<uint64_t>(ASF_SCAN_MASKS(n) + 1, untouched)};
@@ -87,7 +87,7 @@ Masks expected_masks(const Bytes &data, int a, int b) {
     return m;
 }
 
-// wc's loop as POSIX has it: words are what white space parts.
+// POSIX's rules of wc: words are separated by white space.
 asf_scan_counts expected_words(const Bytes &data, asf_scan_counts counts) {
     for (int c : data) {
         counts.lines += c == '\n';
@@ -113,7 +113,7 @@ void expect_words_of(const unsigned char *p, const Bytes &data) {
     }
 }
 
-// All functions that look at one block, for the byte c.
+// Calls all functions that examine one block, for the byte c.
 void expect_block(const unsigned char *p, const Bytes &data, int c) {
     size_t n = data.size();
     auto byte = static_cast<unsigned char>(c);
@@ -135,7 +135,7 @@ class Source {
     explicit Source(unsigned seed) : engine_(seed) {}
     size_t below(size_t limit) { return std::uniform_int_distribution<size_t>(0, limit - 1)(engine_); }
 
-    // Kinds of data that make the kernels take different ways.
+    // Kinds of data for which the kernels take different paths.
     Bytes data(size_t n) {
         static const std::string alphabets[] = {"a",
                                                 "\n",
@@ -165,7 +165,7 @@ class Source {
     std::mt19937_64 engine_;
 };
 
-// Every case runs once with every kernel of this CPU.
+// Every case runs with every kernel that this CPU supports.
 class Scan : public testing::TestWithParam<std::string> {
   protected:
     void SetUp() override {
@@ -290,8 +290,8 @@ TEST(ScanUse, AnUnknownNameChangesNothing) {
     EXPECT_STRNE(asf_scan_kernel(), "scalar");
 }
 
-// What the system's wc prints for data in the C locale.  Not every wc counts bytes that are neither graphic
-// nor white space as POSIX has it; an x in the place of each is in a word for all.
+// Returns the words that the system's wc counts in the C locale. Not every wc follows POSIX for bytes that
+// are neither graphic nor white space, so each is replaced by an x, which is part of a word for all.
 asf_scan_counts system_words(Bytes data) {
     std::replace_if(
         data.begin(), data.end(), [](int c) { return !isgraph(c) && !isspace(c); }, 'x');

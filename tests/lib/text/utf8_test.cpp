@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8_test.cpp - UTF-8 and ASCII to wide characters and back, beside libc's
- * mbrtowc and wcrtomb.
+ * utf8_test.cpp - compares conversions of UTF-8 and ASCII to wide characters and back with libc's mbrtowc
+ * and wcrtomb.
  */
 extern "C" {
 #include "lib/text/utf8.h"
@@ -23,7 +23,7 @@ struct utf8 : testing::Test {
     unsigned draw(unsigned below) { return static_cast<unsigned>(random() % below); }
     void SetUp() override { ASSERT_NE(setlocale(LC_ALL, "C.UTF-8"), nullptr); }
 
-    // Mostly whole characters, some bytes at random.
+    // Mostly whole characters, and some random bytes.
     std::string text(size_t length, bool ascii) {
         static const char *const letters[] = {
             "a", "z", "0", "\n", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
@@ -35,7 +35,8 @@ struct utf8 : testing::Test {
     }
 };
 
-// What libc makes of the bytes, as far as it is what both decode: no surrogates, nothing beyond Unicode.
+// Returns libc's result, as far as both decoders accept the bytes: without surrogates and characters beyond
+// Unicode.
 std::wstring expected_of(const std::string &bytes, size_t room, size_t *used) {
     std::wstring characters;
     mbstate_t state{};
@@ -53,7 +54,7 @@ std::wstring expected_of(const std::string &bytes, size_t room, size_t *used) {
     return characters;
 }
 
-// Decodes into exactly `room` characters: nothing beyond is touched.
+// Decodes into exactly `room` characters; memory beyond must not change.
 std::wstring decoded(decoder *decode, const std::string &bytes, size_t room, size_t *used) {
     std::wstring characters(room + 1, L'#');
     const char *from = bytes.data();
@@ -76,7 +77,8 @@ std::string encoded(encoder *encode, const std::wstring &characters, size_t room
     return bytes;
 }
 
-// The whole characters that fit into `room` bytes, up to the first that has none.
+// Returns the bytes of the characters that fit completely into `room` bytes, up to the first that cannot be
+// encoded.
 std::string expected_bytes(const std::wstring &characters, size_t room, size_t *used) {
     std::string bytes;
     for (*used = 0; *used < characters.size(); ++*used) {
