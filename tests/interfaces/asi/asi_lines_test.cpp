@@ -178,7 +178,7 @@ TEST_P(LinesTest, EveryShape) {
                    '\xff');
 }
 
-// Lines whose ends are at every offset around the ends of masks, parts and buffers.
+// Lines that end at every offset near the ends of kernel masks, parts and buffers.
 TEST_P(LinesTest, EndsAboutEdges) {
     for (size_t edge : {size_t{64}, size_t{512}, size_t{16384}, size_t{65536}, size_t{131072}}) {
         for (size_t off = 0; off < 4; off++) {

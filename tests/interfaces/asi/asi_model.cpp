@@ -583,7 +583,7 @@ void Model::do_wrong() {
         fail("sfree of a region that was given back");
 }
 
-// Regions of input that is read again may overlap.
+// Returns whether a kept region begins at p. Regions of input that was read twice may overlap.
 bool Model::begins(const char *p) const {
     for (const Kept &k : kept)
         if (k.p == p)
