@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# command_cases.sh - what tests of the asf command share; to be sourced.  Each
-# function test_NAME of the script is a case, run in an empty directory.
+# command_cases.sh - helper functions for tests of the asf command; to be sourced. Each function test_NAME of
+# the script is a case, which runs in an empty directory.
 
-# call COMMAND...: run it; its output is in $out, its messages in $err
+# call COMMAND...: runs it, with its output in $out, its messages in $err, its status in $status
 call() {
     status=0
     "$@" >stdout 2>stderr </dev/null || status=$?
@@ -25,7 +25,7 @@ expect_status() {
     [ "$status" -eq "$1" ] || fail "status $1 was expected"
 }
 
-# expect_line TEXT WHERE: some line of it contains TEXT
+# expect_line TEXT WHERE: a line of WHERE must contain TEXT
 expect_line() {
     grep -qF -e "$1" <<<"$2" || fail "no line has '$1'"
 }
@@ -34,7 +34,7 @@ expect_silence() {
     [ -z "$err" ] || fail "nothing was expected on stderr"
 }
 
-# expect_complaint STATUS TEXT: asf itself said TEXT, in one line, and nothing ran
+# expect_complaint STATUS TEXT: asf must print TEXT in a single line, and must not run the program
 expect_complaint() {
     expect_status "$1"
     [ -z "$out" ] || fail "nothing was expected on stdout"
@@ -49,8 +49,7 @@ run_case() {
     "test_$1"
 }
 
-# run_cases [CASE]...: all of them, or those named; exits with 77 when all were
-# skipped
+# run_cases [CASE]...: runs the named cases, or all. Exits with 77 if all were skipped.
 run_cases() {
     local name cases
     work=$(mktemp -d)

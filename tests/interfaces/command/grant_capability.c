@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * grant_capability.c - grant_capability FILE: give FILE a capability
- * (CAP_NET_BIND_SERVICE), as setcap(8) does, for the tests of the asf command.
+ * grant_capability.c - grant_capability FILE: gives FILE the capability CAP_NET_BIND_SERVICE, as setcap(8)
+ * does. For the tests of the asf command.
  */
 #include <linux/capability.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_command.c - a program that becomes the command that its arguments are, as env(1) does.
+ * run_command.c - a program that executes the command in its arguments, as env(1) does.
  */
 #include <unistd.h>
 
