@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// cxx_closed_test.cpp - each call on objects of <asf/streams.hpp> and <asf/asf.hpp> that were never opened,
-// could not be opened, were closed or moved from: the first as those of <fstream>, the second with EBADF.
+// cxx_closed_test.cpp - each call on objects that were never opened, could not be opened, were closed or were
+// moved from. Objects of <asf/streams.hpp> behave like those of <fstream>, and objects of <asf/asf.hpp> fail
+// with EBADF.
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/asf.hpp>
@@ -21,12 +22,12 @@ namespace {
 using namespace cxx;
 using std::ios_base;
 
-#ifdef __GLIBCXX__ // what these are like; other libraries differ in places and states
+#ifdef __GLIBCXX__ // tested against libstdc++; other libraries differ in offsets and states
 
 template <class Stream> constexpr bool reads = std::is_base_of_v<std::istream, Stream>;
 template <class Stream> constexpr bool writes = std::is_base_of_v<std::ostream, Stream>;
 
-// A stream that is not open, and one to which what it was has been moved.
+// `stream` is not open; `target` receives its former contents if it is moved from.
 template <class Stream> struct Object { Stream stream, target; };
 
 template <class Stream> struct State {
@@ -178,13 +179,15 @@ template <class Stream> std::vector<Call<Stream>> calls() {
     return calls;
 }
 
-// A file to be read; an output makes its own, since one that is emptied is written to the disk.
+// Makes a file for input streams. For output streams only removes it, since truncating an existing file
+// causes a write to the disk.
 template <class Stream> fs::path file(const fs::path &path) {
     fs::remove(path);
     return reads<Stream> ? make(path, "1 2 3 and some text\n") : path;
 }
 
-// What two calls, one after the other, say of an object in that state, which works again when it is opened.
+// Returns the results of two successive calls on an object in this state. The object must work again after it
+// is opened.
 template <class Stream>
 std::string transcript(const Directory &directory, const State<Stream> &state, const Call<Stream> &first,
                        const Call<Stream> &second, bool cleared, bool throws) {
@@ -244,7 +247,7 @@ TEST(CxxClosed, StreamsOfBothAreAsThoseOfTheStandardLibrary) {
         compare<asf::iostream, std::fstream>(i & 1, i & 2);
 }
 
-// What was lost in a flush is told by close once more, and by nothing after it.
+// close reports an error that flush has met once more; later calls do not report it.
 TEST(CxxClosed, AFullDeviceIsToldOfByClose) {
     const auto states = [](auto stream) {
         std::ostringstream out;
@@ -268,7 +271,7 @@ TEST(CxxClosed, AFullDeviceIsToldOfByClose) {
 
 #endif
 
-// --- <asf/asf.hpp>: EBADF, thrown or in a variable; what tells no error is empty ------------------------
+// --- <asf/asf.hpp>: EBADF is thrown or stored; calls that report no error return an empty result ---
 
 using Closed = std::function<asf::stream(const fs::path &)>;
 

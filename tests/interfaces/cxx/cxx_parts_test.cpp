@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves <asf/parts.hpp>: parts as a range, streams on them, threads that call a function for each, and
-// exceptions that leave it.
+// Proves <asf/parts.hpp>: parts as a range, streams on parts, threads that call a function for each part, and
+// exceptions thrown by this function.
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/parts.hpp>
@@ -75,7 +75,7 @@ TEST_F(CxxParts, EachOnce) {
 }
 
 TEST_F(CxxParts, AnExceptionEndsAll) {
-    // The other thread waits until the exception leaves the function, and once more until it is caught.
+    // The other thread waits until the exception has left the function, and 50 ms more, until it is caught.
     struct Sets {
         std::atomic<bool> &flag;
         ~Sets() { flag = true, flag.notify_all(); }

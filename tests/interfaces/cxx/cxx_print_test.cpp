@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // cxx_print_test.cpp - asf::print on both kinds of stream: the text is that of std::to_chars, whatever the
-// stream's format flags say; and asf::ostream's operator<< beside std::ofstream's.
+// stream's format flags are. asf::ostream's operator<< is compared with std::ofstream's.
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/asf.hpp>
@@ -38,7 +38,7 @@ double some_double(Random &random) {
     return random() % 2 ? value : -value;
 }
 
-// A row of values of each type; what it should be is added to `wanted`.
+// Prints a row with a value of each type, and adds the expected text to `wanted`.
 template <class Stream> void print_row(Stream &out, Random &random, std::string &wanted) {
     const auto i = static_cast<int>(random());
     const auto u = static_cast<unsigned short>(random());
@@ -73,7 +73,8 @@ TEST(Print, WritesTheSameToEachStream) {
     EXPECT_TRUE(contents(directory / "ostream") == wanted_too);
 }
 
-// The manual's call, constants, one value and none; also found by the stream's type alone.
+// Prints as in the manual, and also constants, one value and no value. The plain calls find asf::print by the
+// stream's type.
 template <class Stream> void print_as_documented(Stream &out) {
     const int id = 7;
     constexpr double price = 2.5;
@@ -170,7 +171,7 @@ TEST(Print, KeepsTheRowsOfThreadsWhole) {
     EXPECT_EQ(rows, threads * each);
 }
 
-// Numbers by operator<< with any precision and flags are those of std::ofstream.
+// operator<< writes numbers with any precision and flags as std::ofstream does.
 TEST(Print, LeavesOperatorsAsTheyAre) {
     Directory directory;
     Random random(2);
@@ -197,7 +198,8 @@ TEST(Print, LeavesOperatorsAsTheyAre) {
     EXPECT_TRUE(contents(directory / "ours") == contents(directory / "theirs"));
 }
 
-// A width, a fill, a flag or a long precision, and the values after it, by operator<< and by asf::print.
+// A width, a fill, a flag or a long precision affects operator<< as in std::ofstream, and does not affect
+// asf::print.
 TEST(Print, LeavesWidthsAndPrecisionsAsTheyAre) {
     Directory directory;
     std::ofstream theirs(directory / "theirs");
@@ -221,7 +223,8 @@ TEST(Print, LeavesWidthsAndPrecisionsAsTheyAre) {
         const auto precision = static_cast<int>(random() % (i % 10 ? 20 : 1100));
         const std::ios_base::fmtflags flag = i % 3 ? initial : initial | flags[random() % std::size(flags)];
         both([&](auto &out) {
-            // an expression with std::setw has the type std::ostream&, and so that one's operators after it
+            // `out << std::setw(n)` has the type std::ostream&, so the operators that follow it are not
+            // asf::ostream's
             const auto put = [&](const auto &each) {
                 out.width(width);
                 out << each;
@@ -240,7 +243,7 @@ TEST(Print, LeavesWidthsAndPrecisionsAsTheyAre) {
             out.flags(initial);
         });
         ours << std::setw(width);
-        asf::print(ours, whole); // whatever the width
+        asf::print(ours, whole); // ignores the width
         ASSERT_EQ(ours.width(), width);
         ours.width(0);
         theirs << whole;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cxx_ranges_test.cpp - <asf/asf.hpp>: regions that give themselves back, ranges of lines, fields
-// and records, both ways of errors; lines and fields beside std::getline.
+// cxx_ranges_test.cpp - <asf/asf.hpp>: regions that free themselves, ranges of lines, fields and records, and
+// both ways to report errors. Lines and fields are compared with those of std::getline.
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/asf.hpp>
@@ -21,7 +21,8 @@ namespace {
 
 using namespace cxx;
 
-// Of a named range views refer to it, so it is no view; a temporary one becomes a part of them.
+// Ranges that own a stream. A range adaptor refers to a named range, and takes over a temporary one; so these
+// ranges must not be views.
 template <class Range>
 concept range_of_a_stream =
     std::ranges::input_range<Range> && std::movable<Range> && std::ranges::viewable_range<Range> &&
@@ -37,7 +38,8 @@ concept range_of_memory =
 static_assert(range_of_memory<asf::region> && range_of_memory<asf::output_region>);
 static_assert(range_of_memory<asf::column<double>> && range_of_memory<const asf::column<double>>);
 
-// What would be left of a temporary is refused.
+// Returns whether a call that returns a region compiles; on a temporary stream it must not, since the region
+// would outlive the stream.
 template <class Stream>
 concept gives_a_region = requires(Stream &&s) {
     std::forward<Stream>(s).read(1);
@@ -152,7 +154,7 @@ TEST(CxxRanges, TheStreamStandsBehindTheLineThatWasSeen) {
     EXPECT_EQ(in.read(5).text(), "three");
     auto range = in.lines();
     EXPECT_EQ(*range.begin(), "");
-    auto moved = std::move(range); // goes on there
+    auto moved = std::move(range); // `moved` continues where `range` was
     EXPECT_EQ(*moved.begin(), "four");
     EXPECT_FALSE(moved.delimited());
     EXPECT_EQ(moved.begin(), moved.end());
@@ -188,7 +190,7 @@ TEST(CxxRanges, ASecondRangeIsRefusedUntilTheFirstHasEnded) {
     EXPECT_FALSE(error);
 }
 
-// The stream in the head of a range-based loop is destroyed before the loop begins.
+// A range-based loop destroys a temporary stream before its body runs, so the range takes the stream over.
 TEST(CxxRanges, ARangeOfATemporaryTakesItsStreamOver) {
     Directory directory;
     fs::path path = make(directory / "file", "one\ntwo\nthree\n");
@@ -232,7 +234,7 @@ TEST(CxxRanges, ARangeClosesTheStreamThatItTookOver) {
     EXPECT_FALSE(is_open(descriptor));
 }
 
-#if !defined __clang_major__ || __clang_major__ >= 16 // before, clang refuses the standard library's views
+#if !defined __clang_major__ || __clang_major__ >= 16 // clang before 16 rejects the standard library's views
 TEST(CxxRanges, RangesAreParts) {
     Directory directory;
     asf::stream in(make(directory / "file", "1 2\n\n3\n4 5 6\n"));
@@ -281,7 +283,8 @@ TEST(CxxRanges, TakeReadsNoLineMoreThanItShows) {
     ASSERT_EQ(pipe(ends), 0);
     ASSERT_EQ(write(ends[1], "one\n", 4), 4);
     asf::stream through = asf::stream::on(ends[0]);
-    for (std::string_view line : through.lines() | std::views::take(1)) // would wait for the second line
+    // must end without waiting for the second line
+    for (std::string_view line : through.lines() | std::views::take(1))
         EXPECT_EQ(line, "one");
     close(ends[1]);
 }
@@ -328,7 +331,7 @@ TEST(CxxRanges, ErrorsAreThrownOrLeftInAVariable) {
     EXPECT_EQ(error, std::errc::message_size);
     EXPECT_EQ(seen, std::vector<std::string>{"short"});
     EXPECT_THROW(for ([[maybe_unused]] auto line : in.lines('\n', 10)){}, std::system_error);
-    EXPECT_EQ(in.read_line().text(), "a line that is long\n"); // nothing was lost
+    EXPECT_EQ(in.read_line().text(), "a line that is long\n"); // the long line was not lost
     EXPECT_TRUE(in.read(1).empty());
     EXPECT_THROW(in.write(1), std::system_error);
     in.write(1, error);
@@ -468,7 +471,7 @@ TEST(Opening, TellsErrorsInBothWays) {
     EXPECT_EQ(error, std::errc::no_such_file_or_directory);
 }
 
-// A stream on a descriptor reads, writes or both, as that was opened.
+// A stream on a descriptor reads, writes or does both, as the descriptor was opened.
 TEST(Opening, TakesADescriptorAsItIs) {
     Directory directory;
     fs::path path = make(directory / "data", "one\n");

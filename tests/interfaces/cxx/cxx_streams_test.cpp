@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// cxx_streams_test.cpp - <asf/streams.hpp> beside <fstream>: the same random calls on files with
-// the same contents give the same transcript and leave the same file.
+// cxx_streams_test.cpp - compares <asf/streams.hpp> with <fstream>: the same random calls on equal files give
+// the same transcript and equal files.
 #include "tests/interfaces/cxx/cxx_test.h"
 
 #include <asf/streams.hpp>
@@ -18,9 +18,9 @@ namespace {
 using std::ios_base;
 using namespace cxx;
 
-#ifdef __GLIBCXX__ // what these are like; other libraries differ in places and modes
+#ifdef __GLIBCXX__ // tested against libstdc++; other libraries differ in offsets and modes
 
-// Grouping and a comma, as many locales have them, without a need for any to be installed.
+// Formats numbers with grouping and a comma, as many locales do; no such locale needs to be installed.
 class Grouped : public std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
     char do_thousands_sep() const override { return '.'; }
@@ -29,7 +29,7 @@ class Grouped : public std::numpunct<char> {
 
 using Random = std::mt19937;
 
-// Numbers good and bad, words, blanks, bytes; now and then longer than an area.
+// Valid and invalid numbers, words, blanks and bytes; sometimes longer than the buffer.
 std::string some_text(Random &random) {
     static const char *const pieces[] = {
         "0",          "7",         "-12",         "+5",    "99999999999999999999",
@@ -52,7 +52,7 @@ std::string some_text(Random &random) {
     return text;
 }
 
-// What a stream is now: its state and, where it may be asked for without any effect, its place.
+// Adds the stream's state to the transcript.
 template <class Stream> void tell(std::ostream &out, Stream &stream) {
     out << " [" << stream.rdstate() << ']';
 }
@@ -96,10 +96,10 @@ template <class Stream> void read_something(std::ostream &out, Stream &in, Rando
         out << "peek " << in.peek();
         return;
     case 13:
-        out << "unget " << in.get(); // libstdc++ goes nowhere after some calls of read
+        out << "unget " << in.get(); // after some read calls, libstdc++'s unget does nothing
         out << "unget" << static_cast<bool>(in.unget());
         return;
-    case 14: { // another byte than was read, and what it is part of: what follows it twice is open
+    case 14: { // puts back a byte that differs from the one read, and reads it again
         char other = "x7 "[random() % 3];
         if (in.get() == EOF || !in.putback(other))
             return;
@@ -107,13 +107,13 @@ template <class Stream> void read_something(std::ostream &out, Stream &in, Rando
             extract<int>(out << "putback ", in);
         else
             out << "putback " << in.get();
-        out << in.get(); // before it libstdc++ may tell a wrong place
+        out << in.get(); // before this get, libstdc++ may return a wrong offset
         return;
     }
     case 15:
         out << "getline " << static_cast<bool>(std::getline(in, text)) << text;
         return;
-    case 23: // asf's own, where there is one
+    case 23: // asf has its own getline for a single-character delimiter
         text = "before";
         out << "getline " << static_cast<bool>(getline(in, text, " \nx"[random() % 3])) << text;
         return;
@@ -211,7 +211,7 @@ template <class Stream> void write_something(std::ostream &out, Stream &to, Rand
         to << static_cast<const char *>(random() % 20 ? "" : nullptr);
         return;
     default:
-        to.flush(); // what is appended is in its place then
+        to.flush(); // flush, since appended output gets its offset when it is written
         out << "tellp " << to.tellp();
         return;
     }
@@ -228,7 +228,7 @@ template <class Stream> void seek(std::ostream &out, Stream &stream, Random &ran
                stream.rdbuf()->pubseekoff(offset, from[which], put ? ios_base::out : ios_base::in));
 }
 
-// Reads and writes by turns, with a seek between, where the stream is for both.
+// Reads and writes in turn if the stream allows both, with a seek between them.
 template <class Stream>
 std::string transcript(const fs::path &path, unsigned seed, ios_base::openmode mode, unsigned calls) {
     Random random(seed);
@@ -255,7 +255,8 @@ std::string transcript(const fs::path &path, unsigned seed, ios_base::openmode m
         } else {
             write_something(out, stream, random);
         }
-        if (random() % 16 == 0 && !(mode & ios_base::app)) // what a place is there is the next write's affair
+        // an appending stream's offset is unspecified until the next write
+        if (random() % 16 == 0 && !(mode & ios_base::app))
             seek(out, stream, random, writing);
         tell(out, stream);
         out << '\n';
@@ -304,7 +305,7 @@ TEST(CxxStreams, UpdateAsThoseOfTheStandardLibrary) {
     compare<asf::iostream, std::fstream>(ios_base::in | ios_base::out | ios_base::trunc, rounds / 4);
 }
 
-// What a program sees that opens files which are not there, or may not be.
+// Opens existing and missing files in every mode.
 TEST(CxxStreams, OpeningAsThoseOfTheStandardLibrary) {
     Directory directory;
     const ios_base::openmode letters[] = {ios_base::in,  ios_base::out, ios_base::trunc,
@@ -330,7 +331,7 @@ TEST(CxxStreams, OpeningAsThoseOfTheStandardLibrary) {
             EXPECT_EQ(look(asf::iostream()), look(std::fstream())) << "mode " << mode << ", there: " << there;
         }
     EXPECT_TRUE(asf::istream(directory / "no such").fail());
-    EXPECT_TRUE(asf::istream("/").is_open()); // and cannot be read
+    EXPECT_TRUE(asf::istream("/").is_open()); // opens, but cannot be read
     EXPECT_EQ(asf::istream("/").get(), EOF);
     EXPECT_TRUE(asf::ostream(directory / "no/such").fail());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// cxx_test.h - what the tests of the C++ interfaces share: files in a directory of their own.
+// cxx_test.h - shared by the tests of the C++ interfaces: files in a temporary directory.
 #ifndef ASF_TESTS_CXX_TEST_H
 #define ASF_TESTS_CXX_TEST_H
 
