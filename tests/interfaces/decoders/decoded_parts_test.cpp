@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves parts of compressed files: for files of the real tools, cut anywhere, the parts together are the
-// decoded file, and each line or record is in one of them; damaged files fail as they do in asf_decode.
+// Proves parts of compressed files. For files of the real tools, cut anywhere, the parts together are the
+// decoded file, and each line or record is in one part. Damaged files fail as they do in asf_decode.
 #include <asf/decode.h>
 #include <asf/lines.h>
 #include <asf/parts.h>
@@ -45,7 +45,7 @@ std::string number(uint32_t value, size_t bytes) {
     return text;
 }
 
-// A member as bgzip writes it.
+// Returns a gzip member as bgzip writes it.
 std::string bgzf(const std::string &plain, int level = 6) {
     std::string packed(compressBound(plain.size()) + 100, '\0');
     z_stream z = {};
@@ -65,7 +65,7 @@ std::string bgzf(const std::string &plain, int level = 6) {
            number(check, 4) + number(static_cast<uint32_t>(plain.size()), 4);
 }
 
-// Bytes cut into texts of 1 to `most` bytes, or of exactly that many.
+// Cuts bytes into texts of random lengths from 1 to `most`; without `random`, of `most` bytes each.
 Texts pieces(const std::string &plain, size_t most, Random *random = nullptr) {
     Texts all;
     for (size_t at = 0, n; at < plain.size(); at += n) {
@@ -94,7 +94,7 @@ std::string lines_of(Random &random, size_t size, size_t longest) {
 
 class DecodedParts : public Asi {
   protected:
-    // What a shell command writes in this test's directory.
+    // Returns the output of a shell command in this test's directory.
     std::string output(const std::string &command) const {
         EXPECT_EQ(system(("cd " + directory + " && { " + command + "; } >out").c_str()), 0) << command;
         return contents("out");
@@ -108,7 +108,7 @@ class DecodedParts : public Asi {
         return all;
     }
 
-    // A frame for each text, by a tool that gets a file's name; empty: by bgzf().
+    // Makes a frame of each text by a tool that takes a file's name; if `tool` is empty, by bgzf().
     std::string frames(const std::string &tool, const Texts &texts) const {
         std::string all;
         if (tool.empty()) {
@@ -148,7 +148,8 @@ class DecodedParts : public Asi {
         return r;
     }
 
-    // All parts together are the text, and none ends within a line or record.  returns  how many there are.
+    // Expects that all parts together are the text, and that no part ends within a line or record. returns
+    // the number of parts.
     static size_t expect_whole(const std::string &file, const asf_cut &how, const std::string &plain) {
         const Parts parts = parts_of(file, how);
         int64_t at = 0;
@@ -198,10 +199,10 @@ TEST_P(DecodedPartsOf, HaveEachLineOnce) {
         pieces(lines, 6000),
         pieces(lines, 12000, &random),
         pieces(lines + "no end", 5000),
-        pieces(hundred, 5000), // delimiters are the last bytes of frames
+        pieces(hundred, 5000), // each frame ends with a delimiter
         pieces("\n" + hundred, 5000),
         pieces(hundred.substr(1), 5000),
-        pieces(lines_of(random, 150000, 30000), 6000), // lines longer than frames
+        pieces(lines_of(random, 150000, 30000), 6000), // a line is longer than a frame
         pieces(std::string(100000, 'x'), 6000),
         pieces(std::string(3000, '\n'), 100),
         {"", "a\nb", "", "", "c\n", "", "d\n", ""},
@@ -237,7 +238,8 @@ TEST_P(DecodedPartsOf, AreTold) {
     EXPECT_EQ(asf_sclose(stream), 0);
 }
 
-// Bytes changed, removed and added anywhere, and what asf_decode makes of that.
+// Changes, removes and inserts random bytes; the parts must fail or succeed as asf_decode does on the whole
+// file.
 TEST_P(DecodedPartsOf, FailAsTheWholeFileDoes) {
     Random random(3);
     const std::string packed = frames(pieces(lines_of(random, 400000, 60), 9000));
@@ -299,7 +301,7 @@ TEST_P(DecodedPartsOf, OfAFileThatChanges) {
     EXPECT_EQ(asf_sclose(stream), 0);
 }
 
-// A part that ends elsewhere than a frame does.
+// A part whose end is not the end of a frame.
 TEST_P(DecodedPartsOf, WithAWrongEndIsRefused) {
     Random random(5);
     const std::string file = put("packed", frames(pieces(lines_of(random, 400000, 60), 9000)));
@@ -330,7 +332,7 @@ TEST_P(DecodedRecords, AreWhole) {
     }
 }
 
-// Their frames do not tell how many bytes they decode to.
+// These frames do not contain the size of their decoded data.
 TEST_F(DecodedParts, RecordsOfUnknownPlacesAreOnePart) {
     const std::string plain = pattern(100000);
     for (const char *tool : {"zstd -qc <", "lz4 -qc <", "lz4 -qc -l"}) {
@@ -357,7 +359,7 @@ TEST_F(DecodedParts, OfWhatHasNoFramesToCut) {
     EXPECT_EQ(read_part("/proc/self/status", parts_of("/proc/self/status", {'\n', 0, 0, true})[0]).error, 0);
 }
 
-// Members that do and do not tell their size, and the zero bytes that may follow the last one.
+// Gzip members with and without a size field, and zero bytes after the last one.
 TEST_F(DecodedParts, OfGzipMembersOfAllKinds) {
     Random random(8);
     const std::string lines = lines_of(random, 600000, 60);
@@ -369,10 +371,10 @@ TEST_F(DecodedParts, OfGzipMembersOfAllKinds) {
     const std::string file = put("packed", packed + std::string(100000, '\0'));
     expect_whole(file, {'\n', 0, 20000, true}, lines);
     expect_whole(file, {'\n', 10, 20000, true}, lines);
-    expect_whole(file, {'\n', 0, 1, true}, lines); // no byte is looked at again and again
+    expect_whole(file, {'\n', 0, 1, true}, lines); // must not read bytes again for every part
 }
 
-// The bytes of inner members are those of an outer one, which is stored.
+// A stored member contains other members as its data.
 TEST_F(DecodedParts, OfMembersWithinMembers) {
     Random random(9);
     std::string inner;
@@ -384,7 +386,7 @@ TEST_F(DecodedParts, OfMembersWithinMembers) {
     EXPECT_GT(expect_whole(put("packed", outer), {'\n', 0, 90000, true}, inner), 3U);
 }
 
-// Sizes that no file has, and headers that never end.
+// Impossible sizes, and headers without an end.
 TEST_F(DecodedParts, OfHostileHeaders) {
     const std::string skippable("\x50\x2a\x4d\x18\xff\xff\xff\xff", 8), zstd("\x28\xb5\x2f\xfd\x00\x58", 6);
     const std::string lz4("\x04\x22\x4d\x18\x68\x40\xff\xff\xff\xff\xff\xff\xff\xff\0", 15);

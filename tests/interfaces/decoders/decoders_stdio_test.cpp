@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// decoders_stdio_test.cpp - stdio on files that decode themselves: decompress=on, by the program's
-// own variable.
+// decoders_stdio_test.cpp - stdio on streams that are decoded automatically, since the program's own options
+// variable contains decompress=on.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -145,7 +145,7 @@ TEST_F(DecodersStdio, AChildIsToldAndExits) {
     EXPECT_EQ(0, fclose(f));
 }
 
-// A pipe whose bytes come in these parts, the last of which is all the rest, some time apart.
+// A pipe that receives chunks of these sizes, and then all remaining bytes, with pauses between.
 class Trickle {
   public:
     Trickle(std::string bytes, std::vector<size_t> parts, int flags = 0) {
@@ -196,7 +196,7 @@ std::string by_getc(FILE *f) {
 const std::vector<std::vector<size_t>> in_parts = {
     {}, {1}, {2}, {1, 1, 1}, {1, 2}, {3, 1}, {1, 1, 1, 1, 1, 1}};
 
-// Compressed bytes are never taken for plain ones, however few come first or are wanted.
+// Compressed bytes are recognized, however few arrive first or are requested.
 TEST_F(DecodersStdio, APipeTellsItsFormatWhateverComesFirst) {
     ASSERT_EQ(
         0, system(("cd " + directory + " && head -c 3000 plain >few && zstd -q few && gzip -k few").c_str()));
@@ -233,7 +233,7 @@ TEST_F(DecodersStdio, APipeThatOnlyBeginsLikeAFormatIsPlain) {
         }
 }
 
-// A descriptor that does not wait has said so between the first bytes.
+// A non-blocking descriptor returns EAGAIN between the first bytes.
 TEST_F(DecodersStdio, APipeThatDoesNotWaitTellsItsFormat) {
     const std::string packed = of_file(plain + ".gz");
     for (bool by_chars : {false, true}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// decoders_test.cpp - streams of decoded bytes: each format against its own tool, byte for byte,
-// whole, in parts, cut off and damaged; and what threads, forks and closing do to them.
+// decoders_test.cpp - streams of decoded bytes. Each format is compared with its own tool: complete, in
+// chunks, truncated and damaged. Also threads, forks and closing.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -38,7 +38,7 @@ const Format formats[] = {
     {"xz", "xz -0 -c", "xz -dc", asf_decoder_xz},
 };
 
-// What a command makes of its input, and whether it succeeded.
+// Returns a command's output for this input, and whether the command succeeded.
 std::pair<std::string, bool> tool(const std::string &command, const std::string &input) {
     char name[] = "/tmp/decoders.XXXXXX";
     int fd = mkstemp(name);
@@ -54,7 +54,7 @@ std::pair<std::string, bool> tool(const std::string &command, const std::string 
     return {out, well};
 }
 
-// From 1.10 on lz4 gives less of what comes before an error, and refuses a frame of -l behind another.
+// From 1.10 on, lz4 outputs fewer bytes before an error, and rejects a frame of -l after another frame.
 bool lz4_decodes_by_threads() {
     static const bool does = tool("lz4 --version", "").first.find("multithread") != std::string::npos;
     return does;
@@ -71,7 +71,7 @@ std::string text(size_t n) {
     return s;
 }
 
-// A stream of a program's own, which gives at most `most` bytes a call.
+// A program-defined stream that returns at most `most` bytes a call.
 struct Source {
     std::string bytes;
     size_t most, at = 0;
@@ -106,7 +106,7 @@ struct Read {
     ssize_t error;
 };
 
-// All there is, in regions of these sizes in turn.
+// Reads all bytes in regions of these sizes in turn.
 Read read_all(asf_cios *c, const std::vector<ssize_t> &sizes = {65536}) {
     Read r{"", 0};
     for (size_t i = 0;; i++) {
@@ -144,7 +144,7 @@ class Decoders : public testing::TestWithParam<Format> {
         EXPECT_TRUE(plain == r.bytes) << r.bytes.size() << " bytes of " << plain.size();
     }
 
-    // An error exactly when the tool has one, and no byte that the tool has not.
+    // Expects an error exactly if the tool fails; otherwise the tool's bytes.
     void expect_as_tool(const std::string &packed, const char *what, size_t place) {
         auto [plain, well] = tool(format.decode, packed);
         Read r = decode(packed);
@@ -167,7 +167,7 @@ TEST_P(Decoders, DecodeWhatTheToolEncodes) {
     expect_plain(std::string(9000000, 'a'), decode(encode(std::string(9000000, 'a')), 1000, {1 << 20, 5}));
 }
 
-// No thread beside the reader's works ahead there.
+// On one processor no second thread decodes ahead.
 TEST_P(Decoders, OnOneProcessor) {
     const OneProcessor alone;
     std::string plain = text(5000000), packed = encode(plain);
@@ -209,8 +209,8 @@ TEST_P(Decoders, DamagedInputIsAnErrorWhereTheToolHasOne) {
     EXPECT_EQ(-EBADMSG, decode(large).error);
 }
 
-// However the input comes: all that can be decoded, and never less than the tool gives.  zstd's tool keeps
-// back what it decoded in the call that failed, as lz4's does by threads.
+// The bytes before an error do not depend on the sizes of the input's chunks, and are at least those of the
+// tool. zstd's tool drops the output of the call that failed, and so does lz4's with threads.
 TEST_P(Decoders, WhatComesBeforeDamageIsAlwaysTheSame) {
     for (size_t n : {1000, 200000, 1179648, 3000000}) {
         std::string packed = encode(text(n));
@@ -266,7 +266,7 @@ TEST_P(Decoders, TheFormatIsKnownByItsFirstBytes) {
     EXPECT_EQ(1, s.closed);
 }
 
-// A descriptor that does not wait says so before enough has come to tell, and nothing is lost.
+// A non-blocking descriptor returns EAGAIN before the format is known; no byte is lost.
 TEST_P(Decoders, TheFormatIsNotGuessed) {
     std::string packed = encode(text(500));
     for (size_t first : {1, 2}) {
@@ -396,7 +396,7 @@ void write_all(int fd, const std::string &bytes) {
     close(fd);
 }
 
-// Of a pipe what is there is decoded at once.
+// The available bytes of a pipe are decoded at once.
 TEST_P(Decoders, APipeIsNotWaitedForWithoutNeed) {
     std::string a = text(1000), b = text(3000000), first = encode(a), second = encode(b);
     int ends[2];
@@ -417,7 +417,7 @@ TEST_P(Decoders, APipeIsNotWaitedForWithoutNeed) {
     EXPECT_EQ(0, asf_sclose(c));
 }
 
-// Before a worker and beside one: the thread waits in read().
+// The thread is cancelled while it waits in read(), before the decoding thread exists and while it runs.
 TEST_P(Decoders, AThreadIsCancelledWhileItWaits) {
     std::string plain = text(2000000), packed = encode(plain);
     for (size_t sent : {size_t{20}, packed.size() - 20}) {
@@ -427,7 +427,7 @@ TEST_P(Decoders, AThreadIsCancelledWhileItWaits) {
         std::thread reader([&] { // NOLINT
             try {
                 read_all(c);
-            } catch (...) { // of the cancellation, which goes on
+            } catch (...) { // rethrow: the exception is the cancellation
                 throw;
             }
         });
@@ -493,7 +493,7 @@ TEST(Decode, ASkippableFrameIsZstds) {
     EXPECT_EQ(0, asf_sclose(c));
 }
 
-// The frames of "lz4 -l", which have no end but the input's or the next magic number.
+// Frames of "lz4 -l", which end only at the end of the input or at the next magic number.
 class Lz4Legacy : public testing::Test {
   protected:
     static std::string encode(const std::string &plain) { return tool("lz4 -lqc", plain).first; }
@@ -551,7 +551,7 @@ TEST_F(Lz4Legacy, IsCutOffAndDamagedAsForTheTool) {
     }
 }
 
-// A member with optional parts in its head, by their bits in `flags`, and its data stored.
+// Makes a gzip member with stored data, whose header has the optional fields that `flags` selects.
 std::string gzip_member(unsigned char flags, const std::string &plain) {
     const auto little = [](uint32_t x, int bytes) {
         std::string text;
@@ -635,7 +635,7 @@ TEST(Decode, WhatIsWrongIsRefused) {
     EXPECT_EQ(0, asf_sclose(out));
 }
 
-// As a program has it that was compiled with the header of 0.2.
+// A decoder of a program that was compiled with version 0.2's header.
 TEST(Decode, ADecoderWithoutFrame) {
     Source s{tool("zstd -qc", "text").first, 100};
     asf_decoder old = *asf_decoder_zstd();
@@ -646,7 +646,7 @@ TEST(Decode, ADecoderWithoutFrame) {
     EXPECT_EQ(0, asf_sclose(c));
 }
 
-// Decoders that misbehave end the stream with an error, after what they had decoded.
+// If a decoder misbehaves, the stream returns the decoded bytes and then an error.
 TEST(Decode, DecodersThatMisbehave) {
     static int answer, taken;
     const asf_decoder lazy = {
@@ -684,7 +684,7 @@ TEST(Decode, DecodersThatMisbehave) {
     }
 }
 
-// The limit of zstd's own tool, and ours for xz, whose header is changed to ask for 4 GB.
+// The memory limit is that of zstd's tool, and our own for xz. The xz header is changed to require 4 GB.
 TEST(Decode, HeadersThatWantMuchMemoryAreRefused) {
     Source z{tool("zstd -qc --long=28", text(100000)).first, 1 << 20};
     asf_cios *c = asf_decode(open_source(&z), nullptr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_names.c - copies standard input to standard output, and exports functions with names of the decoders'
- * libraries, as coreutils' cksum does crc32.  Like cksum it has zlib loaded from the start.
+ * own_names.c - copies standard input to standard output, and exports functions with the names of the
+ * decoders' libraries, as coreutils' cksum exports crc32. zlib is loaded from the start, as in cksum.
  */
 #include <stdio.h>
 #include <stdlib.h>
