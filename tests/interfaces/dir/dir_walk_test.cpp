@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// dir_walk_test.cpp - walks by 1, 2 and 7 threads: random trees compared with fts(3)
-// (ASF_WALK_TREES, ASF_WALK_SEED), trees deeper than PATH_MAX and than there are descriptors, trees that
-// change meanwhile, and what a visit may ask for.
+// dir_walk_test.cpp - walks by 1, 2 and 7 threads: random trees compared with fts(3) (ASF_WALK_TREES,
+// ASF_WALK_SEED), trees deeper than PATH_MAX and than the number of descriptors, trees that change meanwhile,
+// and the results that a visit may return.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -47,7 +47,7 @@ unsigned number(const char *name, unsigned usual) {
     return set ? (unsigned)atoi(set) : usual;
 }
 
-// By a walk of one thread, in which what a directory has comes before its end.
+// Removes a tree by a walk of one thread, which visits a directory's entries before the end of the directory.
 void remove_tree(const std::string &path) {
     EXPECT_EQ(walk(path, {1, 0, ASF_WALK_AFTER},
                    [](const asf_visit &v) {
@@ -70,12 +70,12 @@ class Walk : public asi::Asi {
     void touch(const std::string &name) const { ::close(creat(path(name).c_str(), 0600)); }
     void folder(const std::string &name) const { fs::create_directories(path(name)); }
     size_t descriptors;
-    std::mutex mutex; // of what visits gather
+    std::mutex mutex; // guards the data that visits collect
 };
 
 // --- beside fts -------------------------------------------------------------------------
 
-// What happened, path, depth, type; in any order.
+// The kind of visit, the path, the depth and the type, in any order.
 using Found = std::multiset<std::tuple<int, std::string, int, int>>;
 
 Found by_fts(const std::string &path, int flags) {
@@ -112,14 +112,14 @@ TEST_F(Walk, FindsWhatFtsFinds) {
             if (below(3) == 0) {
                 folders.push_back(name);
                 folder(name);
-            } else if (below(8) == 0) { // up, into another, or nowhere
+            } else if (below(8) == 0) { // a link to the parent, to another directory, or to nothing
                 fs::create_symlink(below(2) ? path(folders[below(folders.size())]) : "..", path(name));
             } else {
                 touch(name);
             }
         }
         for (int flags : {0, (int)ASF_WALK_FOLLOW}) {
-            if (flags && folders.size() > 12) // links to links to links
+            if (flags && folders.size() > 12) // too many paths through links to links
                 continue;
             Found expected = by_fts(path(folders[0]), flags);
             for (unsigned threads : {1U, 2U, 7U}) {
@@ -198,7 +198,8 @@ TEST_F(Walk, OneFileSystem) {
     EXPECT_EQ(others.count("/dev/shm"), 1U);
 }
 
-// Two directories on each level, and paths of 100 KB; the second of each waits for the first's end.
+// 500 levels of two directories each, so that paths have 100 KB. On each level the second directory is
+// visited after the first one's tree.
 TEST_F(Walk, DeeperThanPathsAndDescriptorsGo) {
     const int levels = 500;
     const std::string name(200, 'd');
@@ -300,7 +301,8 @@ TEST_F(Asked, PrunedDirectoriesAreNotGoneInto) {
     EXPECT_EQ(done, 1 + 12 + 12 * 6);
 }
 
-// A thread that has been joined may still be seen for a moment; a sanitizer's own stays after the first.
+// A joined thread may stay in /proc for a moment. A sanitizer's own thread starts with the first thread, and
+// stays.
 TEST_F(Asked, ItEndsWhenAVisitSaysSo) {
     std::thread([] {}).join();
     size_t before = entries_in("/proc/self/task");
@@ -316,7 +318,7 @@ TEST_F(Asked, ItEndsWhenAVisitSaysSo) {
         }
 }
 
-// Each directory counts what is below it when it is done.
+// When a directory is done, its count includes all files below it.
 TEST_F(Asked, ADirectoryIsDoneWhenAllBelowItIs) {
     struct Below {
         std::atomic<int> files = 0;
