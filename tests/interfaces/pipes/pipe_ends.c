@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pipe_ends.c - a program at either end of a pipe: writes or copies a stream of
- * numbered lines in one of many ways, changing over in the middle of it to what
- * a ring beside the pipe cannot do.
+ * pipe_ends.c - a program at either end of a pipe. It writes or copies a stream of numbered lines in one
+ * of many ways. In the middle of the stream it does something that a ring cannot serve.
  *   pipe_ends write WAY LINES      pipe_ends read WAY      pipe_ends stay WAY MILLISECONDS
  */
 #define _GNU_SOURCE
@@ -130,7 +129,7 @@ static void *in_thread(void *unused) {
 
 static unsigned handled, handler_lines;
 
-/* Writes the line that the main program leaves out, when it is due. */
+/* Writes the line that the main program omits. */
 static void on_signal(int sig) {
     char line[LINE + 1] = "handler        \n";
     (void)sig;
@@ -149,7 +148,7 @@ static void with_signals(unsigned from, unsigned to, bool restart) {
     fprintf(stderr, "handler lines %u\n", handler_lines);
 }
 
-/* From here on a process may read, write and end its thread. */
+/* Allows no system calls but read, write, exit and sigreturn. */
 static void allow_next_to_nothing(void) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
         die("prctl");
@@ -242,7 +241,7 @@ static size_t copy(int from, size_t most, size_t piece) {
     return done;
 }
 
-/* Each byte is the one that comes next; their number is told. */
+/* Expects that each byte is the next one of the lines; reports how many bytes there were. */
 static void check(bool by_stdio) {
     static char wanted[SOME + LINE];
     size_t total = 0, piece = by_stdio ? 1000 : 16384;
@@ -319,7 +318,7 @@ static void read_by_exec(const char *way, char *self, const char *by) {
     die("exec");
 }
 
-/* Behind these it is not easy to get at the other end of the pipe. */
+/* Restricts the process, so that it is difficult to open the other end of the pipe. */
 static void confine(const char *way) {
     struct rlimit few = {3, 3}, none = {0, 0};
     if (is(way, "full"))
@@ -339,7 +338,7 @@ static void confine(const char *way) {
         die("chroot");
 }
 
-/* By calls that read the pipe itself. */
+/* Reads by calls that use the pipe itself, not the ring. */
 static void read_pipe_itself(const char *way) {
     int copies[2];
     ssize_t n = 0;
@@ -387,7 +386,7 @@ static void read_lines(char *self, const char *way, const char *other) {
             dup2(0, 7);
             copy(7, 300000, 4096);
         } else if (is(way, "dup_fails")) {
-            usleep(30000); /* the ring is full */
+            usleep(30000); /* wait until the ring is full */
             if (dup2(-1, 0) >= 0 || dup3(1, 0, O_APPEND) >= 0)
                 die("dup");
         } else if (is(way, "moved")) {
@@ -420,7 +419,7 @@ static void read_lines(char *self, const char *way, const char *other) {
         } else if (is(way, "full") || is(way, "limit") || is(way, "no_limit") || is(way, "shrink") ||
                    is(way, "root") || is(way, "user") || is(way, "unmount")) {
             copy(0, 300000, 4096);
-            usleep(30000); /* the ring is full */
+            usleep(30000); /* wait until the ring is full */
             confine(way);
             read_with_poll("poll");
         } else if (is(way, "strict")) {
@@ -436,7 +435,7 @@ static void read_lines(char *self, const char *way, const char *other) {
     }
 }
 
-/* A reader that stops. */
+/* Stops reading after at most one read, and waits. */
 static void stay(const char *way, useconds_t milliseconds) {
     if (!is(way, "sleep") && read(0, text, 1000) < 0)
         die("read");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * popen_cases.c - popen and pclose, and what their callers can see of the child's end: the
- * status, when pclose returns, the error of a write, what has arrived.  It prints one line a
- * case, which has to be the same with a ring beside the pipe and without.
- *   popen_cases ENDS      the path of pipe_ends, a program that the library serves
+ * popen_cases.c - popen and pclose, and what the caller sees of the child's end: the status, when pclose
+ * returns, the error of a write, the bytes that arrived. Prints one line a case. The lines must be the
+ * same with a ring and with a pipe alone.
+ *   popen_cases ENDS      ENDS is the path of pipe_ends, a program that the library serves
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,7 @@ static FILE *start(const char *command, const char *mode) {
     return f;
 }
 
-/* The command with the path of pipe_ends in the place of @. */
+/* Returns the command with @ replaced by the path of pipe_ends. */
 static const char *with_ends(const char *command) {
     static char text[4096];
     char *to = text;
@@ -57,11 +57,11 @@ static void tell_status(int status) {
 
 /* --- reading ------------------------------------------------------------------------- */
 
-/* A command whose output is read, `most` bytes of it; all of it is counted and summed. */
+/* A command whose output is read, at most `most` bytes. Their number and checksum are printed. */
 struct reading {
     const char *command;
     size_t most;
-    double least; /* seconds that it takes, that of pclose among them */
+    double least; /* the least seconds for reading and pclose */
 };
 
 static void read_from(const struct reading *r) {
@@ -82,12 +82,12 @@ static void reading(void) {
         {"kill -9 $$", SIZE_MAX, 0},
         {"echo a; kill -9 $$", SIZE_MAX, 0},
         {"echo a; exec 1>&-; sleep 0.3; exit 4", SIZE_MAX, 0.3},
-        {"sleep 0.3 & echo a", SIZE_MAX, 0.3}, /* a grandchild holds the pipe */
+        {"sleep 0.3 & echo a", SIZE_MAX, 0.3}, /* a background child keeps the pipe open */
         {"sleep 0.3; echo late", 0, 0.3},
         {"nosuchcommand_", SIZE_MAX, 0},
         {"/tmp", SIZE_MAX, 0},
         {"seq 200000", SIZE_MAX, 0},
-        {"seq 100000000", 1000, 0}, /* which ends by SIGPIPE */
+        {"seq 100000000", 1000, 0}, /* seq ends by SIGPIPE */
         {"yes", 100000, 0},
         {"trap '' PIPE; seq 100000000 2>/dev/null", 1000, 0},
         {"seq 20000; kill -9 $$", SIZE_MAX, 0},
@@ -102,7 +102,8 @@ static void reading(void) {
         {"@ write exec 50000", SIZE_MAX, 0},
         {"@ write dup 50000", SIZE_MAX, 0},
         {"@ write slow 2000", SIZE_MAX, 0},
-        {"@ write stdio 1 & @ write stdio 1; wait", LINE, 0}, /* of more, musl writes the first line alone */
+        /* not two lines: musl writes the first line separately */
+        {"@ write stdio 1 & @ write stdio 1; wait", LINE, 0},
         {"@ write stdio 10; sleep 0.3", 10 * LINE, 0.3},
         {"@ write raw 3000 | cat", SIZE_MAX, 0},
     };
@@ -112,13 +113,13 @@ static void reading(void) {
 
 /* --- writing --------------------------------------------------------------------------- */
 
-/* A command to which so many lines are written, some at once. */
+/* A command, and the number of lines written to it. */
 struct writing {
     const char *command;
     unsigned lines;
-    double least;  /* seconds that it takes */
-    double before; /* seconds that the writer waits before it writes */
-    bool fails;    /* a write must fail in the end: then it is told how, and not how many did not */
+    double least;  /* the least seconds for writing and pclose */
+    double before; /* seconds before the first write */
+    bool fails;    /* a write must fail; then the error is printed, but not the number of lines written */
 };
 
 static unsigned write_lines(FILE *f, unsigned n, int *error) {
@@ -135,7 +136,7 @@ static void write_to(const struct writing *w) {
     double began = now();
     int error;
     printf("w %s:", w->command);
-    fflush(stdout); /* before the child's own output */
+    fflush(stdout); /* so that it precedes the child's output */
     FILE *f = start(with_ends(w->command), "w");
     usleep((useconds_t)(w->before * 1e6));
     unsigned n = write_lines(f, w->lines, &error);
@@ -153,16 +154,16 @@ static void write_to(const struct writing *w) {
 static void writing(void) {
     static const struct writing cases[] = {
         {"exit 3", 0, 0, 0, false},
-        {"exit 3", 1, 0, 0.2, true}, /* it has gone */
+        {"exit 3", 1, 0, 0.2, true}, /* the command has ended before the write */
         {"cat >/dev/null; exit 5", 50000, 0, 0, false},
         {"cat >/dev/null; sleep 0.3", 10, 0.3, 0, false},
         {"cat | cksum", 50000, 0, 0, false},
         {"kill -9 $$", 100000, 0, 0, true},
         {"head -c 10 >/dev/null; sleep 0.2", 100000, 0.2, 0, true},
-        {"head -c 10; echo; sleep 0.3; exit 6", 100, 0.3, 0, false}, /* never read, and not too much */
+        {"head -c 10; echo; sleep 0.3; exit 6", 100, 0.3, 0, false}, /* fits into the pipe, and is not read */
         {"exec 0<&-; sleep 0.3; exit 6", 10, 0.3, 0.1, true},
         {"sleep 0.3", 100, 0.3, 0, false},
-        {"sleep 0.3", 100000, 0.3, 0, true}, /* waits, until it has gone */
+        {"sleep 0.3", 100000, 0.3, 0, true}, /* the write waits until the command has ended */
         {"@ read stdio | cksum", 50000, 0, 0, false},
         {"@ read raw | cksum", 50000, 0, 0, false},
         {"@ read raw >/dev/null; exit 7", 50000, 0, 0, false},
@@ -174,7 +175,7 @@ static void writing(void) {
         {"@ read slow | cksum", 50000, 0, 0, false},
         {"@ stay sleep 300", 100, 0.3, 0, false}, /* a served program that never reads */
         {"@ stay sleep 300", 100000, 0.3, 0, true},
-        {"@ stay once 300", 100, 0.3, 0, false}, /* that reads once, then no more */
+        {"@ stay once 300", 100, 0.3, 0, false}, /* a served program that reads once */
         {"@ stay once 300", 500000, 0.3, 0, true},
         {"@ stay killed 300", 500000, 0.3, 0, true},
         {"@ stay closes 300", 500000, 0.3, 0, true},
@@ -183,7 +184,7 @@ static void writing(void) {
         write_to(&cases[i]);
 }
 
-/* By a child of our own, since the signal ends it. */
+/* SIGPIPE ends the writer, so a child process writes. */
 static void killed_by_pipe(const char *command) {
     printf("SIGPIPE %s:", command);
     fflush(stdout);
@@ -201,7 +202,7 @@ static void killed_by_pipe(const char *command) {
     putchar('\n');
 }
 
-/* The second child must not have the stream to the first, which would not see its end. */
+/* The second child must not inherit the stream to the first child, which would then see no end of file. */
 static void two_at_once(void) {
     FILE *to = start(with_ends("@ read raw | cksum"), "w");
     FILE *from = start(with_ends("@ write raw 100000"), "r");
