@@ -26,7 +26,7 @@ def names(type):
 def outcome(call):
     try:
         result = call()
-    except Exception as error:  # of whatever kind
+    except Exception as error:  # any exception
         return type(error), str(error) if isinstance(error, ValueError) else ""
     return result
 
@@ -61,7 +61,7 @@ FILE = {
     "writelines": lambda f: f.writelines([b"x", b"y"]),
 }
 
-OF_ASF = {  # what io's have not: as read and write
+OF_ASF = {  # methods that io's files do not have, for reading and writing
     "lines": lambda f: next(f.lines()),
     "lines_in_place": lambda f: next(f.lines_in_place()),
     "region": lambda f: f.region(1),
@@ -91,7 +91,7 @@ LINE = {
     "startswith": lambda l: l.startswith(b"x"),
 }
 
-MEMORY = {  # beside memoryview, or what is said
+MEMORY = {  # calls on a segment in memory, and on memoryview for comparison
     "__enter__": lambda m: m.__enter__(),
     "__exit__": lambda m: m.__exit__(None, None, None),
     "__len__": lambda m: len(m),
@@ -193,8 +193,8 @@ class Closed(FileCase):
                 for name, call in FILE.items():
                     with self.subTest(mode=mode, state=state, name=name):
                         want, have = outcome(lambda: call(theirs)), outcome(lambda: call(ours))
-                        # io's of one direction answer for the other without a look: UnsupportedOperation, False
-                        # or do not have the call: AttributeError
+                        # A closed io file raises UnsupportedOperation or AttributeError, or returns False,
+                        # for calls of the other direction, without checking that it is closed.
                         if isinstance(want, tuple) and issubclass(want[0], (ValueError, AttributeError)) or want is False:
                             want = CLOSED
                         self.assertEqual(mode if name == "mode" else want, have)

@@ -59,7 +59,7 @@ class Decoded(FileCase):
             self.assertEqual(repr(file), f"<asf.File name={self.path!r} mode='rb'>")
             self.assertEqual((next(file), file.peek(1)[:1], file.readline()), (LINES[0], LINES[1][:1], LINES[1]))
             self.assertEqual([bytes(line) for line, _ in zip(file.lines_in_place(), range(3))], LINES[2:5])
-            rest = b"".join(LINES[6:])  # zip has asked for one more
+            rest = b"".join(LINES[6:])  # zip has read LINES[5] and dropped it
             self.assertEqual((file.read(100), file.read1(0)), (rest[:100], b""))
             with file.region(100_000) as region:
                 self.assertEqual(bytes(region), rest[100:100_100])
@@ -159,7 +159,8 @@ class Decoded(FileCase):
         soname = re.match(r"libasf\.so\.\d+", os.path.basename(library()))[0]
         shutil.copy(library(), os.path.join(folder, soname))
         shutil.copy(asf.__file__, folder)
-        open(os.path.join(folder, soname.replace("asf", "asf_gzip")), "w").close()  # the system's is not looked for
+        # an empty library here, so that the system's is not searched for
+        open(os.path.join(folder, soname.replace("asf", "asf_gzip")), "w").close()
         self.put(gzip.compress(DATA))
         program = """if True:
             import asf, errno, os, sys

@@ -246,7 +246,7 @@ class Files(FileCase):
             for line in file.lines_in_place():
                 pass
             self.assertEqual(file.seek(2), 2)
-            line = next(file.lines_in_place())  # whose iterator has gone
+            line = next(file.lines_in_place())  # the iterator itself is already destroyed
             self.assertEqual(line, b"2\n")
             view = memoryview(line)
             del line
@@ -267,7 +267,7 @@ class Files(FileCase):
                     n += 1
                     try:
                         bytes(line)
-                    except ValueError:  # another thread is about the next one
+                    except ValueError:  # another thread has moved on to the next line
                         pass
                 counts.append(n)
             threads = [threading.Thread(target=count) for _ in range(4)]
@@ -317,11 +317,11 @@ class Files(FileCase):
     def step(self, r, mode):
         """A call, as a name and arguments."""
         size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000))
-        if mode not in ("wb", "ab") and r.random() < 0.1: # where newer Pythons take no None
+        if mode not in ("wb", "ab") and r.random() < 0.1: # newer Pythons reject None here
             size = None
         calls = [("read", size), ("readline", size or -1), ("readlines", size or -1), ("readline",), ("__next__",), ("tell",),
                  ("seek", r.randrange(100000)), ("seek", -r.randrange(50), 2), ("read", 7), ("__next__",)]
-        if mode == "ab": # where Python's tell() after a seek does not know of the append
+        if mode == "ab": # Python's tell() after a seek ignores the append
             calls = [call for call in calls if call[0] not in ("seek", "tell")]
         if mode != "rb":
             calls += [("write", r.randbytes(r.choice((0, 1, 30, 5000, 100000)))), ("flush",), ("truncate", r.randrange(100000))]
@@ -505,7 +505,7 @@ class Files(FileCase):
                     os.truncate(self.path, 4096)
                 if i == 300:
                     break
-            if line != b"0123456789abcde\n":  # else it is a copy
+            if line != b"0123456789abcde\n":  # otherwise the line is a copy
                 self.assertRaisesRegex(OSError, "Input/output error, or the input was truncated", call, file)
             file.close()
 
@@ -595,7 +595,7 @@ class Files(FileCase):
             self.assertEqual(self.interrupted(lambda *_: None, call), (got, then))
             try:
                 self.assertEqual(self.interrupted(lambda *_: None, call, open), (got, then))
-            except AttributeError: # which Python's own have not
+            except AttributeError: # Python's own file does not have the method
                 pass
             self.assertEqual(self.interrupted(raising, call), (None, line + last))
 

@@ -57,7 +57,7 @@ def regions(path):
     with asf.open(path) as file:
         seen = []
         calls = ((file.region, 10), (file.region_some, 10), (file.region_until,), (file.region_at, 20, 10))
-        for call, *arguments in calls:  # and no lambda: Python 3.13 dies when there is no memory for one
+        for call, *arguments in calls:  # not a lambda: Python 3.13 crashes if it cannot allocate one
             with call(*arguments) as region:
                 seen += [bytes(region[:4]), len(region)]
         return seen
@@ -130,11 +130,11 @@ def decoded(path):
             seen = [next(file), len(file.read())]
         with asf.open(made, "r", encoding="utf-8", decompress=True) as file:
             return seen + [next(file)]
-    except OSError as error:  # the decoder was not built
+    except OSError as error:  # for example, the decoder was not built
         return error.errno
 
 
-MADE = [None]  # what a call has made, to be removed when memory is there again
+MADE = [None]  # the objects that a call has made, for removal when memory is available again
 
 
 def segment(path):
@@ -194,7 +194,7 @@ def segments():
 
 @unittest.skipUnless(_testcapi, "the interpreter has no _testcapi")
 class Memory(unittest.TestCase):
-    SETTLED = 40  # so many in a row that hurt nothing are all
+    SETTLED = 40  # after so many calls in a row without a failure, all allocations were tried
 
     def one(self, scenario, n, count):
         """What it gives while `count` allocations fail, from the n-th on; and whether it was hurt."""
@@ -230,13 +230,13 @@ class Memory(unittest.TestCase):
 
     def test_scenarios(self):
         scenarios = [read, lines_in_place, text, regions, write, numbers, columns_by_threads, parts, decoded, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
-        warnings.simplefilter("ignore", ResourceWarning)  # of what could not even be closed in time
-        sys.unraisablehook = lambda _: None  # nor that be told
+        warnings.simplefilter("ignore", ResourceWarning)  # about files that could not be closed
+        sys.unraisablehook = lambda _: None  # and print no exceptions of destructors
         with tempfile.TemporaryDirectory() as folder:
             self.path = os.path.join(folder, "text")
             with open(self.path, "wb") as file:
                 file.write(TEXT)
-            # Not all that follow: the interpreter's own handling of MemoryError would never end.
+            # Not all later allocations: the interpreter's own handling of MemoryError would never end.
             for scenario, count in itertools.product(scenarios, (1, 3, 20)):
                 with self.subTest(scenario.__name__, count=count):
                     before = descriptors()

@@ -99,7 +99,7 @@ class Numbers(FileCase):
             return re.sub(r"e.*|\D", "", text).strip("0")
 
         for text, value in zip(texts, values):
-            if math.isfinite(value) and abs(value) < 1e15:  # larger whole numbers have all their digits
+            if math.isfinite(value) and abs(value) < 1e15:  # repr prints all digits of larger whole numbers
                 self.assertEqual(digits(text.decode()), digits(repr(value)))
 
     def test_row_that_is_refused(self):
@@ -108,7 +108,8 @@ class Numbers(FileCase):
             for value in (True, None, [1], 1j, memoryview(b"x"), object()):
                 self.assertRaises(TypeError, file.write_row, 1, value)
             self.assertRaises(UnicodeEncodeError, file.write_row, 1, "\udc80")
-            self.assertRaises(ValueError, file.write_row, 1, 10**5000)  # sys.set_int_max_str_digits
+            # more digits than sys.set_int_max_str_digits allows
+            self.assertRaises(ValueError, file.write_row, 1, 10**5000)
             for separator in ("", "\n", b"\n", ", ", "ä", b""):
                 self.assertRaises(ValueError, file.write_row, 1, separator=separator)
                 self.assertRaises(ValueError, file.write_columns, array.array("d"), separator=separator)
@@ -137,14 +138,14 @@ class Numbers(FileCase):
 
     def test_columns_by_threads(self):
         """The text is that of one thread, in order."""
-        row, chunk = 3 * 41, 128 << 10  # python_write_columns.c's
+        row, chunk = 3 * 41, 128 << 10  # the sizes in python_write_columns.c
         for rows in (0, 1, chunk // row - 1, chunk // row, chunk // row + 1, 20 * (chunk // row) + 1):
             columns = [random_array(format, 2 * rows)[::2] for format in "dqf"]
             expected = self.written(columns, threads=1)
             self.assertEqual(expected.count(b"\n"), rows)
             for threads in (2, 3, 9, 200, 0):
                 self.assertEqual(self.written(columns, threads=threads), expected)
-        wide = [array.array("d", [i, i / 3, -i]) for i in range(5000)]  # a row is more than a chunk
+        wide = [array.array("d", [i, i / 3, -i]) for i in range(5000)]  # a row is longer than a chunk
         self.assertEqual(self.written(wide, threads=3), self.written(wide))
 
     def written(self, columns, **options):
@@ -201,7 +202,7 @@ class Numbers(FileCase):
             for columns in ([], [doubles, array.array("d", [1])], memoryview(doubles).cast("B").cast("d", [1, 2]),
                             memoryview(b"a").cast("B", [])):
                 self.assertRaises(ValueError, file.write_columns, columns)
-            doubles.append(3)  # no export is left
+            doubles.append(3)  # fails if a buffer is still exported
         self.assertEqual(self.got(), b"")
 
     def test_columns_of_lists(self):
@@ -244,7 +245,7 @@ class Numbers(FileCase):
             self.assertRaisesRegex(KeyError, "mine", file.write_columns, [Series(KeyError("mine"))])
             self.assertRaises(ZeroDivisionError, file.write_columns, Series(numbers, null_count=lambda: 1 / 0))
         self.assertEqual(self.got(), b"")
-        numbers.append(3)  # no export is left
+        numbers.append(3)  # fails if a buffer is still exported
 
     def check_series(self, series, nulls, others):
         self.assertEqual(self.written([series, series, [5, 6]]), b"1\t1\t5\n2\t2\t6\n")

@@ -83,7 +83,8 @@ class Text(FileCase):
             def perform(file, outcomes, places):
                 told = True
                 for call, size in zip(calls, sizes):
-                    if call == "mark" and not (told and ends == ["\n"]): # Python's own is wrong with '\r', and refuses after next()
+                    # Python's own tell() is wrong with '\r', and refused after next()
+                    if call == "mark" and not (told and ends == ["\n"]):
                         continue
                     told = call in ("begin", "end", "back") and (call != "back" or bool(places)) or told and call not in ("next", "some", "rest")
                     outcomes.append((call, self.perform(file, call, size, places)))

@@ -17,7 +17,7 @@ import asf
 r = random.Random(7)
 folder = tempfile.TemporaryDirectory()
 
-# Lines: those of open, and their fields.
+# The lines equal those of open, and their fields equal those of split.
 lines = [b"%d\t%s\n" % (r.randrange(1000), b"x" * r.randrange(300)) for _ in range(50000)]
 path = folder.name + "/lines"
 with open(path, "wb") as plain:
@@ -29,7 +29,7 @@ with asf.open(path) as served:
 assert total == sum(int(line.split(b"\t")[0]) for line in lines)
 print(len(lines), "lines")
 
-# A region: a buffer for whoever takes one.
+# A region is a buffer that other modules can use.
 numbers = array.array("d", (r.random() for _ in range(100000)))
 path = folder.name + "/numbers"
 with asf.open(path, "wb") as output:
@@ -48,7 +48,7 @@ with asf.open(path) as served:
     region.release()
 print(len(numbers), "numbers")
 
-# Compressed files, whose decoders the wheel has.  The frames of zstd and lz4 have one block as it is.
+# Compressed files; the wheel contains their decoders. The frames of zstd and lz4 have one uncompressed block.
 text = b"hello\n"
 packed = {
     "zstd": b"\x28\xb5\x2f\xfd\x20\x06\x31\x00\x00" + text,
@@ -68,7 +68,7 @@ for name, data in packed.items():
         assert error.errno == errno.ENOTSUP and "libasf_" + name not in sys.argv, error
 print("decoders:", *decoded)
 
-# Records, where the wheel has them.
+# Records, if the wheel has them.
 assert hasattr(asf, "records") or "libasf_record" not in sys.argv, "the wheel has no records"
 if hasattr(asf, "records"):
     written = [{"sensor": n, "value": r.random(), "name": str(n)} for n in range(1000)]
@@ -80,7 +80,7 @@ if hasattr(asf, "records"):
         assert list(records) == written
     print(len(written), "records")
 
-# All of it from the wheel.
+# All modules and libraries come from the wheel.
 assert importlib.util.find_spec("asf-stubs"), "the wheel has no stubs"
 assert importlib.util.find_spec("asf.dask"), "the wheel has no asf.dask"
 assert importlib.metadata.version("alloc-stream") == asf.__version__
