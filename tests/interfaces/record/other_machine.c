@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * other_machine.c - what the record interface needs in programs for other
- * machines, for which libraries are not at hand: no store is used there, and no
- * hash is looked at.
+ * other_machine.c - stubs for programs for other machines, for which the libraries are not available.
+ * These programs use no store and check no hash.
  */
 #include <string.h>
 

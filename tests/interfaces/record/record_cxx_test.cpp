@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_cxx_test.cpp - <asf/record.hpp>: the same formats and records as by the
-// calls of C.
+// record_cxx_test.cpp - <asf/record.hpp> gives the same formats and records as the calls of C.
 #include <asf/record.hpp>
 
 #include <functional>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// record_engines_test.cpp - every engine makes of a record what the plain way
-// makes of it, field by field, for pairs of formats made at random, with a page
-// that cannot be touched behind every buffer and before it.
-//
-// ASF_RECORD_PAIRS and ASF_RECORD_SEED in the environment choose how many pairs
-// and which.
+// record_engines_test.cpp - every engine converts a record as a simple field-by-field conversion does, for
+// random pairs of formats. Before and after every buffer there is a page that cannot be accessed.
+// ASF_RECORD_PAIRS and ASF_RECORD_SEED in the environment set the number of pairs and the seed.
 #include <chrono>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -30,7 +27,7 @@ extern "C" {
 namespace record {
 namespace {
 
-// Memory whose last byte is the last of a page, before one that is not there.
+// Memory that ends at the end of a page; the next page is not mapped.
 class Guarded {
   public:
     Guarded() {
@@ -50,7 +47,7 @@ class Guarded {
     unsigned char *base;
 };
 
-// The program's own format, declared, fallbacks and all.
+// The program's own format, declared with all its fallbacks.
 class Declared {
   public:
     explicit Declared(const Type &type) { declared = asf_record_declare(make(type), &format); }
@@ -93,7 +90,7 @@ void add_fallbacks(Random &r, Type &type) {
     }
 }
 
-// One pair of formats and some records of the first.
+// A pair of formats and a record of the first one.
 class Pair {
   public:
     explicit Pair(uint64_t seed) : r(seed), types(r, r.chance(5) ? 40 : 9) {
@@ -116,7 +113,7 @@ class Pair {
     void try_it(const Guarded &in, const Guarded &out, Seen &seen) {
         const std::string description = Describer::describe(*wire, machine);
         const Declared declared(*native);
-        if (declared.declared == -E2BIG) // arrays in arrays in arrays of strings
+        if (declared.declared == -E2BIG) // too many elements: nested arrays of strings
             return;
         ASSERT_EQ(declared.declared, 0) << asf_record_why();
         asf_record_format *parsed = nullptr;
@@ -169,7 +166,7 @@ class Pair {
         asf__plan_free(plan);
     }
 
-    // Where it lies; what was found in the wire's record is then true of the native one.
+    // Swaps the bytes in place. The parts that the check found before must be the same afterwards.
     void turn(const asf__plan *plan, const std::string &record, const Value &value, const Guarded &in,
               bool at_end) {
         unsigned char *p = at_end ? in.last(record.size()) : in.first();
@@ -253,8 +250,8 @@ TEST(RecordEngines, generated_code_makes_the_same) {
     asf_record_generate_with(nullptr);
 }
 
-// Where nothing may become executable any more, records are converted all the
-// same: tried in a child, which stays so.
+// If the kernel lets no more memory become executable, records are still converted. The test runs in a child,
+// since the setting is permanent.
 TEST(RecordEngines, generated_code_may_be_refused_by_the_kernel) {
     constexpr int SET_MDWE = 65, REFUSE_EXEC_GAIN = 1; // PR_SET_MDWE, Linux 6.3
     const pid_t child = fork();
@@ -272,7 +269,7 @@ TEST(RecordEngines, generated_code_may_be_refused_by_the_kernel) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// A generator that counts what another makes.
+// A generator that counts how often another one generates code.
 size_t made;
 asf_record_generator counted;
 

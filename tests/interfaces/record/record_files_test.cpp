@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_files_test.cpp - files of records: the n-th by the index, or without
-// it when the writer did not come that far; streams that were joined.
+// record_files_test.cpp - files of records: reading the n-th record by the index, or without it if the writer
+// did not write it; and joined streams.
 #include "record_test.h"
 
 namespace record {
@@ -20,7 +20,7 @@ void write_file(const File &file, int records, bool indexed) {
     }
 }
 
-// Which record this is.
+// Returns the record's number, from its field.
 int number_of(const asf_record *record) {
     asf_record_value v;
     double x;
@@ -123,7 +123,7 @@ TEST(RecordFiles, after_a_crash_all_whole_records_are_there) {
     }
 }
 
-// What was lost would be missing in the middle.
+// After a failed write the lost record would leave a gap in the middle.
 TEST(RecordFiles, after_a_failure_nothing_more_is_written) {
     const Format f(point_type);
     const point t = {1, 2};
@@ -155,7 +155,7 @@ TEST(RecordFiles, on_a_stream_for_reading_nothing_is_written) {
         EXPECT_EQ(asf_sclose(s), 0);
         EXPECT_EQ(file.contents(), before);
 
-        s = file.open(O_RDWR); // which begins as one for reading
+        s = file.open(O_RDWR); // the stream begins in the mode for reading
         ASSERT_EQ(asf_record_writer_new(s, nullptr, &w), 0) << asf_record_why();
         EXPECT_EQ(asf_record_write(w, f, &t), 0) << asf_record_why();
         asf_set_stream_mode(s, ASF_READ);
@@ -198,7 +198,7 @@ TEST(RecordFiles, on_a_stream_for_writing_nothing_is_read) {
     EXPECT_EQ(file.contents(), all);
 }
 
-// Whatever it then leads to: nothing, the middle of a frame, another kind of one.
+// The damaged index may lead to nothing, to the middle of a frame, or to another kind of frame.
 TEST(RecordFiles, any_bit_of_the_index_may_be_wrong) {
     const File file;
     write_file(file, 30, true);
@@ -233,7 +233,8 @@ TEST(RecordFiles, an_index_that_lies_is_not_believed) {
             EXPECT_TRUE((rc == 0 && count == 30) || rc == -EBADMSG || rc == -E2BIG)
                 << at << " " << rc << " " << count;
         }
-    std::string far = all; // the last INDEX beyond the file, with as many records before it
+    // the last INDEX is at an offset beyond the file, and counts as many records before it
+    std::string far = all;
     const uint64_t records = uint64_t{1} << 57, at_index = uint64_t{1} << 62;
     memcpy(&far[all.size() - 32], &records, 8);
     memcpy(&far[all.size() - 24], &at_index, 8);

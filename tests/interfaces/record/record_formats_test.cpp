@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_formats_test.cpp - formats: declared, described, parsed, looked into.
+// record_formats_test.cpp - formats: declaring, describing, parsing and examining them.
 #include "record_test.h"
 
 namespace record {
@@ -13,7 +13,7 @@ int declare(const asf_record_type &type) {
     return rc;
 }
 
-// What a declaration with one field changed is answered with.
+// Returns the result of a declaration with one field changed.
 int declare_with(size_t which, void (*change)(asf_record_field &)) {
     asf_record_field fields[std::size(sample_fields)];
     std::copy(std::begin(sample_fields), std::end(sample_fields), fields);

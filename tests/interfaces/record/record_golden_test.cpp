@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_golden_test.cpp - records that builds for other machines have written
-// are what they were there.  golden/make makes the files.
+// record_golden_test.cpp - records that other machines have written are read with their original values.
+// golden/make makes the files.
 #include <algorithm>
 
 #include "golden/golden.h"
@@ -44,7 +44,7 @@ void expect_golden(const golden &g, int i) {
 struct Machine {
     const char *name;
     int order;
-    int how; // a struct of the caller's is made of it
+    int how; // how the record becomes the program's struct
 };
 
 class RecordGolden : public testing::TestWithParam<Machine> {};

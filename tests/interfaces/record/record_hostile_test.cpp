@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_hostile_test.cpp - descriptions and records that someone has forged:
-// each is refused, by its name, and memory stays bounded.
+// record_hostile_test.cpp - forged descriptions and records: each is refused with its own message, and the
+// use of memory stays bounded.
 #include <malloc.h>
 #include <sys/mman.h>
 
@@ -41,7 +41,7 @@ struct Small {
 
 int parse(const std::string &description) {
     Format f;
-    // A block of its own, so that a sanitizer sees what is read behind it.
+    // A separate heap block, so that a sanitizer detects reads beyond it.
     std::vector<char> copy(description.begin(), description.end());
     const int rc = asf_record_parse(copy.data(), copy.size(), f.out());
     EXPECT_EQ(f == nullptr, rc < 0);
@@ -122,9 +122,9 @@ TEST(RecordHostileFormats, fields_of_one_name) {
 
 TEST(RecordHostileFormats, a_struct_within_itself) {
     std::string d = Small().describe();
-    const size_t fields = 16 + 2 * 16, in = fields + 3 * 20; // "d" first, then outer's third
+    const size_t fields = 16 + 2 * 16, in = fields + 3 * 20; // skips "d" and two fields of outer
     ASSERT_EQ(d[in + 12], 0);
-    d[in + 12] = 1; // outer in outer
+    d[in + 12] = 1; // outer contains itself
     EXPECT_REFUSED(d, -EBADMSG, "'in'");
     d[in + 12] = 77;
     EXPECT_REFUSED(d, -EBADMSG, "'in'");
@@ -157,7 +157,7 @@ TEST(RecordHostileFormats, structs_without_size_or_beyond_it) {
 }
 
 TEST(RecordHostileFormats, nesting_that_multiplies) {
-    // 15 levels, each an array of the one before: 4 pointers become 4^15.
+    // 15 levels, each an array of the level before: 4 pointers become 4^15.
     auto type = std::make_shared<Type>();
     type->name = "t";
     type->fields = {{"s", ASF_RECORD_STRING, ASF_RECORD_ARRAY, 4, 4, 0, "", nullptr, ""}};
@@ -181,13 +181,13 @@ TEST(RecordHostileFormats, names_that_do_not_end_or_are_not_used) {
     d.back() = 'x';
     EXPECT_EQ(parse(d), -EBADMSG);
     d = Small().describe();
-    d[16] = 1; // the first struct's name starts within another
+    d[16] = 1; // the first struct's name starts within another name
     EXPECT_EQ(parse(d), -EBADMSG);
 }
 
 // --- records -----------------------------------------------------------------------------
 
-// A record of "outer" with room behind it, whose fields can be forged.
+// A record of "outer" with free space after the struct, whose fields can be forged.
 class Forged {
   public:
     Forged() : record(256, '\0') {
@@ -199,7 +199,7 @@ class Forged {
     void put(const char *name, size_t size, uint64_t value) {
         put_bytes(record, Small().field(name).offset, value, size, false);
     }
-    // What the reader says of it, in a block of its own.
+    // Returns the result of reading the record, which is in a separate heap block.
     int take() {
         const Format f(Small().describe());
         std::string frame(16, '\0');
@@ -261,7 +261,7 @@ TEST(RecordHostileRecords, a_count_beyond_the_record) {
         EXPECT_FORGED(f, "'v'");
     }
     Forged f;
-    f.put("n", 4, 52 - 2); // to the last byte, less what the string takes
+    f.put("n", 4, 52 - 2); // up to the last byte, minus the bytes of the string
     EXPECT_EQ(f.take(), 1) << asf_record_why();
 }
 
@@ -312,7 +312,7 @@ TEST(RecordHostileRecords, a_boolean_that_is_neither) {
 
 TEST(RecordHostileRecords, parts_that_lie_in_one_another) {
     Forged f;
-    f.put("n", 4, 51); // and the string lies in them
+    f.put("n", 4, 51); // the string overlaps the array
     EXPECT_FORGED(f, "'s'");
 }
 
@@ -322,7 +322,7 @@ TEST(RecordHostileRecords, a_record_shorter_than_its_struct) {
     EXPECT_EQ(f.take(), -EBADMSG);
 }
 
-// A thousand strings that all are the same megabyte would be a gigabyte.
+// A thousand strings share the same megabyte; as separate copies they would need a gigabyte.
 TEST(RecordHostileRecords, a_small_message_that_stands_for_a_large_one) {
     Type t;
     t.name = "t";
@@ -387,7 +387,7 @@ TEST(RecordHostileStreams, a_length_beyond_the_limit_or_the_stream) {
     EXPECT_EQ(read_all(s), -ENODATA);
 }
 
-// Its padding would wrap around, and leave a short frame with a long record.
+// Rounding such a length up would wrap around, and give a short frame with a long record.
 TEST(RecordHostileStreams, a_length_that_wraps_around_without_a_limit) {
     asf_record_options options = {};
     options.size = sizeof options;
@@ -396,7 +396,7 @@ TEST(RecordHostileStreams, a_length_that_wraps_around_without_a_limit) {
                                   uint64_t{1} << 63, (uint64_t{1} << 63) - 1}) {
         std::string s = honest_stream();
         const size_t head = s.size() - 256 - 16;
-        s[head + 7] = 2; // blocks of a gap, which are there
+        s[head + 7] = 2; // blocks of a gap, which exist in the stream
         put_bytes(s, head + 8, forged, 8, false);
         EXPECT_EQ(read_all(s, &options), -E2BIG) << forged;
         Reader r(File{}, &options);
@@ -429,7 +429,7 @@ TEST(RecordHostileStreams, formats_without_end) {
     EXPECT_EQ(read_all(s, &o), 0);
 }
 
-// "t": strings, of which each takes room in the format, and an integer.
+// A format "t" with `count` strings, each of which needs memory in the format, and integers.
 std::string many_strings(size_t count, size_t number = 0) {
     Type t;
     t.name = "t";
@@ -484,7 +484,7 @@ TEST(RecordHostileStreams, a_writer_writes_no_more_formats_than_a_reader_takes) 
     EXPECT_EQ(asf_record_write(w, small, none.data()), 0) << asf_record_why();
 }
 
-// Each START gives up the formats before it; to make them is work all the same.
+// Each START discards the formats before it, but making them takes time.
 TEST(RecordHostileStreams, formats_that_take_time) {
     std::string s;
     for (int i = 0; i < 5000; i++) {
@@ -494,7 +494,7 @@ TEST(RecordHostileStreams, formats_that_take_time) {
     EXPECT_EQ(read_all(s), -E2BIG);
     EXPECT_NE(strstr(asf_record_why(), "too many for its length"), nullptr) << asf_record_why();
     s.clear();
-    for (int i = 0; i < 2500; i++) { // many streams joined, with a record each
+    for (int i = 0; i < 2500; i++) { // many joined streams with one record each
         Forged::add(s, 0x72667361, 0, "");
         Forged::add(s, 0, 1, many_strings(1000));
         Forged::add(s, 0, 2, std::string(8008, '\0'));
@@ -502,7 +502,7 @@ TEST(RecordHostileStreams, formats_that_take_time) {
     EXPECT_EQ(read_all(s), 0) << asf_record_why();
 }
 
-#ifdef __GLIBC__ // where memory in use can be asked for
+#ifdef __GLIBC__ // glibc can report the memory in use
 TEST(RecordHostileStreams, conversions_that_take_memory) {
     asf_record_options o = options();
     o.most_memory = 4 << 20;
@@ -555,8 +555,7 @@ TEST(RecordHostileStreams, an_expansion_beyond_the_limit) {
 
 // --- memory that others write to -----------------------------------------------------------------
 
-// Whatever happens to the bytes between the check and the conversion, what was
-// found by the check is what is used.
+// The conversion uses the counts and offsets that the check has read, even if the memory has changed since.
 TEST(RecordHostileMemory, counts_and_offsets_are_read_once) {
     const Format f(sample_type);
     sample s = make_sample(50);
@@ -581,7 +580,7 @@ TEST(RecordHostileMemory, counts_and_offsets_are_read_once) {
         wire->values = reinterpret_cast<float *>(uintptr_t{1} << 60);
         wire->track_count = INT64_MAX;
         memset(message + before + sizeof s, 'x',
-               static_cast<size_t>(n) - before - sizeof s); // no string ends
+               static_cast<size_t>(n) - before - sizeof s); // no string has an end
         void *block;
         sample got;
         ASSERT_EQ(asf_record_into(record, f, &got, &block), ASF_RECORD_COPIED) << asf_record_why();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// record_random.h - pairs of formats made at random, the one a writer's on some
-// machine, the other this program's; records of the first; and what they are in
-// the second, found field by field, the plain way.
+// record_random.h - random pairs of formats: the first is a writer's on some machine, the second is this
+// program's. Also random records of the first, and their expected values in the second, computed field by
+// field.
 //
-// The descriptions and the records are encoded here, and not by the library.
+// The descriptions and the records are encoded here, not by the library.
 #ifndef ASF_RECORD_RANDOM_H
 #define ASF_RECORD_RANDOM_H
 
@@ -29,10 +29,10 @@ struct Field {
     std::string name;
     asf_record_kind kind = ASF_RECORD_INT;
     asf_record_shape shape = ASF_RECORD_SINGLE;
-    size_t size = 4, count = 1, offset = 0; // size: of a number, or a pointer
-    std::string counter;                    // of a dynamic array
+    size_t size = 4, count = 1, offset = 0; // size: of a number or a pointer
+    std::string counter;                    // the field that counts a dynamic array
     std::shared_ptr<Type> sub;
-    std::string fallback; // bytes, if any
+    std::string fallback; // the bytes, or empty
     unsigned wishes = 0;
 };
 
@@ -51,13 +51,13 @@ struct Type {
 struct Machine {
     bool big = false;
     size_t pointer = 8;
-    size_t most_aligned = 8; // 1: everything is packed
+    size_t most_aligned = 8; // 1: all fields are packed
 };
 
 struct Value {
-    uint64_t bits = 0; // of an integer: its 64 bits; of a float: those of the double
+    uint64_t bits = 0; // an integer's 64 bits, or the bits of a float as a double
     std::optional<std::string> text;
-    std::vector<Value> items; // of an array its elements, of a struct its fields
+    std::vector<Value> items; // an array's elements, or a struct's fields
 };
 
 class Random {
@@ -80,7 +80,7 @@ inline size_t stride(const Field &f) {
     return f.sub ? f.sub->size : f.size;
 }
 
-// A type for people, when a test fails.
+// Prints a type in readable form, for messages.
 inline std::string to_text(const Type &type, const std::string &indent = "  ") {
     std::string s;
     for (const Field &f : type.fields) {
@@ -99,7 +99,7 @@ class Types {
   public:
     Types(Random &random, int fields) : r(random), most(fields) {}
 
-    // A type with fields of every kind; not yet laid out.
+    // Makes a type with fields of every kind, without offsets.
     std::shared_ptr<Type> make(int depth = 0) {
         auto type = std::make_shared<Type>();
         type->name = "t" + std::to_string(depth);
@@ -109,8 +109,7 @@ class Types {
         return type;
     }
 
-    // The same as another program might have it: fields gone, come, of other
-    // sizes.
+    // Makes another program's version of the type: with removed, added and resized fields.
     std::shared_ptr<Type> vary(const Type &type, int depth = 0) {
         auto other = std::make_shared<Type>();
         other->name = type.name;
@@ -141,7 +140,7 @@ class Types {
         return other;
     }
 
-    // Places for the fields, as a compiler would give them, or not.
+    // Gives the fields offsets, in order as a compiler does, or shuffled.
     void lay_out(Type &type, const Machine &m) {
         std::vector<size_t> order(type.fields.size());
         for (size_t i = 0; i < order.size(); i++)
@@ -182,7 +181,7 @@ class Types {
             f.fallback.clear();
     }
 
-    // An integer as a float, or a float as an integer.
+    // Turns an integer field into a float, or a float into an integer.
     void take_any_number(Field &f) {
         if (f.kind != ASF_RECORD_INT && f.kind != ASF_RECORD_UINT && f.kind != ASF_RECORD_FLOAT)
             return;
@@ -214,7 +213,7 @@ class Types {
         type.fields.push_back(f);
     }
 
-    // A counter of its own, or that of the array before.
+    // Returns the counter of an earlier array, or makes a new one.
     std::string counter_for(Type &type, const std::string &name) {
         for (const Field &f : type.fields)
             if (!f.counter.empty() && r.chance(30))
@@ -279,7 +278,8 @@ class Values {
             return real(f);
         const size_t bits = 8 * f.size;
         v.bits =
-            r.chance(2) ? 0x4000004000000001 : r.bits(); // of a float the next one, but by way of a double
+            // as a float: rounded by way of a double, it gives the next one
+            r.chance(2) ? 0x4000004000000001 : r.bits();
         if (f.kind == ASF_RECORD_BOOL)
             v.bits &= 1;
         else if (f.kind == ASF_RECORD_CHAR || large)
@@ -321,13 +321,13 @@ inline uint64_t get_bytes(const unsigned char *p, size_t size) {
     return value;
 }
 
-// A record as the writer has it in memory, less the pointers.
+// Encodes a record as it is in the writer's memory, with offsets instead of pointers.
 class Encoder {
   public:
     explicit Encoder(const Machine &machine) : m(machine) {}
 
     std::string encode(const Type &type, const Value &v) {
-        s.assign(type.size, '\x5a'); // padding is whatever it is
+        s.assign(type.size, '\x5a'); // padding may have any value
         put_struct(type, v, 0);
         return s;
     }
@@ -385,7 +385,7 @@ class Encoder {
     }
 };
 
-// The canonical description, from the text in record_format.h.
+// Encodes the canonical description, as record_format.h specifies it.
 class Describer {
   public:
     static std::string describe(const Type &type, const Machine &m) {
@@ -459,12 +459,12 @@ class Describer {
 
 // --- what is expected ------------------------------------------------------------------------
 
-// Compares a converted record, of offsets, with the values it was made of.
+// Compares a converted record, which contains offsets, with the original values.
 class Checker {
   public:
     Checker(const unsigned char *bytes, size_t n) : record(bytes), length(n) {}
 
-    // Whether every value that both have fits the native field.
+    // Returns whether every value of a field that both types have fits the native field.
     static bool fits(const Type &wire, const Type &native, const Value &v) {
         for (const Field &n : native.fields) {
             const Field *w = wire.find(n.name);
@@ -502,7 +502,7 @@ class Checker {
         }
     }
 
-    std::string wrong; // the first field that is
+    std::string wrong; // the first field that is wrong; empty: none
 
   private:
     const unsigned char *record;
@@ -531,7 +531,7 @@ class Checker {
         return static_cast<__int128>(v.bits) < static_cast<__int128>(1) << (bits - is_signed(n));
     }
 
-    // The array, of those that a counter counts, that the record has.
+    // Returns the first array with this counter that the record contains.
     static const Value *counted(const Type &wire, const Type &native, const Value *v, const Field &counter) {
         for (const Field &f : native.fields)
             if (const Field *w = v && f.counter == counter.name ? wire.find(f.name) : nullptr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_records_test.cpp - records written and read: in place, gathered, in
-// memory, by name, and between formats of different versions.
+// record_records_test.cpp - records written and read: in place, gathered, in memory, by name, and between
+// versions of a format.
 #include "record_test.h"
 
 namespace record {
@@ -25,7 +25,7 @@ void expect_same(const sample &a, const sample &b) {
     }
 }
 
-// A view's struct with pointers in the place of offsets.
+// Returns a view's struct with pointers instead of offsets.
 sample with_pointers(const void *view) {
     sample s = *static_cast<const sample *>(view);
     s.name = static_cast<const char *>(asf_record_at(view, s.name));
@@ -90,7 +90,7 @@ TEST(RecordRecords, are_filled_in_place) {
         ASSERT_EQ(asf_record_view(r.next(), f, &view), ASF_RECORD_IN_PLACE) << asf_record_why();
         expect_same(make_sample(i), with_pointers(view));
     }
-    EXPECT_LT(file.contents().size(), 300 * 1500U); // what was not used was given back
+    EXPECT_LT(file.contents().size(), 300 * 1500U); // the unused part of each record's space was given back
 }
 
 TEST(RecordRecords, in_place_know_their_limits) {
@@ -172,7 +172,7 @@ template <class T> void turn_round(T *numbers, size_t count) {
         std::reverse(reinterpret_cast<char *>(numbers + i), reinterpret_cast<char *>(numbers + i + 1));
 }
 
-// A sample as it lies in a message, made one of the other byte order.
+// Reverses the byte order of a sample in a message.
 void turn_round(sample *s) {
     char *base = reinterpret_cast<char *>(s);
     turn_round(reinterpret_cast<float *>(base + reinterpret_cast<size_t>(s->values)), s->count);
@@ -189,7 +189,7 @@ void turn_round(sample *s) {
     turn_round(&s->track_count, 1);
 }
 
-// Messages of a machine of the other byte order, with a store that knows their format.
+// Messages from a machine of the other byte order, and a store that knows their format.
 class Foreign {
   public:
     explicit Foreign(const Format &native) : format(turned(native.description())) {
@@ -264,7 +264,7 @@ TEST(RecordRecords, not_handed_over_stay_as_they_are) {
     const std::string before(foreign.message, n);
     asf_record *record;
     const void *view;
-    ASSERT_EQ(asf_record_take_over(r, foreign.message, n, &record), 1); // forgotten with the next
+    ASSERT_EQ(asf_record_take_over(r, foreign.message, n, &record), 1); // the next record replaces this one
     ASSERT_EQ(asf_record_take(r, foreign.message, n, &record), 1) << asf_record_why();
     ASSERT_EQ(asf_record_view(record, f, &view), ASF_RECORD_SWAPPED);
     EXPECT_FALSE(foreign.holds(view));
@@ -272,7 +272,7 @@ TEST(RecordRecords, not_handed_over_stay_as_they_are) {
     EXPECT_EQ(std::string(foreign.message, n), before);
 }
 
-// Turned twice they would be wrong: such a record is converted elsewhere.
+// A record whose parts overlap is converted elsewhere: in place the shared bytes would be swapped twice.
 TEST(RecordRecords, whose_parts_overlap_are_not_turned_where_they_lie) {
     const Format f(sample_type);
     Foreign foreign(f);
@@ -292,8 +292,7 @@ TEST(RecordRecords, whose_parts_overlap_are_not_turned_where_they_lie) {
     EXPECT_EQ(std::string(foreign.message, n), before);
 }
 
-// The pieces of a message, one behind the other, and how many bytes of them are
-// in the room that was given.
+// Joins the chunks of a message; counts the bytes that were copied to `room`.
 std::string joined(const iovec *pieces, int count, const char *room, size_t size, size_t &copied) {
     std::string all;
     copied = 0;
@@ -337,7 +336,7 @@ TEST(RecordRecords, are_gathered_in_pieces_that_make_the_same_message) {
         for (size_t less = 0; less < copied; less += 7)
             EXPECT_EQ(asf_record_gather(f, &s, room, less, pieces, most), -E2BIG);
     }
-    EXPECT_LT(copied, 400U); // the arrays and the string have stayed where they are
+    EXPECT_LT(copied, 400U); // the arrays and the string were not copied
     EXPECT_EQ(asf_record_gather(f, &s, room, sizeof room, nullptr, 0), -E2BIG);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_redis_test.cpp - formats in a Redis server, which is started on a socket
-// of its own.
+// record_redis_test.cpp - formats in a Redis server, which the test starts on a private socket.
 #include <asf/record_redis.h>
 #include <csignal>
 #include <sys/wait.h>
@@ -11,9 +10,8 @@
 namespace record {
 namespace {
 
-// By either name of the server: Debian's redis-tools has it as redis-check-rdb,
-// without the service of the machine's that the package redis-server would start;
-// the program goes by its zeroth argument.
+// Runs the server by either of its names. Debian's redis-tools contains the same program as redis-check-rdb.
+// The package redis-server would also start a service. The program chooses its role by argv[0].
 class Redis : public testing::TestWithParam<const char *> {
   protected:
     void SetUp() override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// record_store_test.cpp - formats by their hash, in a directory and in a store of
-// the program's own; what a store gives is not believed.
+// record_store_test.cpp - formats by their hash, in a directory and in the program's own store. A format that
+// a store returns is checked.
 #include <map>
 #include <thread>
 
@@ -68,7 +68,8 @@ TEST(RecordStore, a_file_that_is_not_what_its_name_says_is_refused) {
     asf_record_store_free(s);
 }
 
-// Left by a process that was killed, or in use by a thread of that number elsewhere.
+// Files of these names may be from a killed process, or from a thread with the same number on another
+// machine.
 TEST(RecordStore, names_that_others_have_taken_are_passed_over) {
     const Directory d;
     const Format f(sample_type);

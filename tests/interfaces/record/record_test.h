@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_test.h - structs, streams and messages that the tests of records share.
+// record_test.h - structs, streams and messages, shared by the tests of records.
 #ifndef ASF_RECORD_TEST_H
 #define ASF_RECORD_TEST_H
 
@@ -22,7 +22,7 @@
 
 namespace record {
 
-// A format that is freed.
+// Owns a format.
 class Format {
   public:
     Format() = default;
@@ -47,7 +47,7 @@ class Format {
     asf_record_format *format = nullptr;
 };
 
-// A file of its own.
+// A temporary file.
 class File {
   public:
     File() {
@@ -83,7 +83,7 @@ class File {
     std::string path_ = "/tmp/asf-record-XXXXXX";
 };
 
-// Writes to a file while it lives.
+// A writer to a file, closed by the destructor.
 class Writer {
   public:
     explicit Writer(const File &file, const asf_record_options *options = nullptr)
@@ -125,7 +125,7 @@ class Reader {
     }
     operator asf_record_reader *() const { return reader; }
 
-    // The next record, which must be there.
+    // Returns the next record, which must exist.
     asf_record *next() {
         asf_record *r;
         EXPECT_EQ(asf_record_next(reader, &r), 1) << asf_record_why();
@@ -143,7 +143,7 @@ inline asf_record_options options() {
     return o;
 }
 
-// A sample with everything in it; its arrays are static.
+// Returns a sample with all fields set; its arrays are static.
 inline sample make_sample(int i) {
     static float values[100];
     static point track[100];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// record_types.h - the structs that tests of records read and write.
+// record_types.h - structs that the tests of records read and write.
 #ifndef ASF_RECORD_TYPES_H
 #define ASF_RECORD_TYPES_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * golden.h - a struct whose layout differs from machine to machine, and what the
- * golden files have in it.  Read by C compilers for other machines, and by the
- * test.
+ * golden.h - a struct whose layout differs between machines, and the contents of the golden files.
+ * Compiled for other machines, and by the test.
  */
 #ifndef ASF_GOLDEN_H
 #define ASF_GOLDEN_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * golden_writer.c - the golden records, as this machine has them, to standard
- * output: the record interface itself, compiled for another machine, with the
- * few calls of the ASI that it needs in their plainest form.
+ * golden_writer.c - writes the golden records to standard output in this machine's layout. The record
+ * interface is compiled for another machine, with simple versions of the few ASI calls that it needs.
  */
 #include <stdio.h>
 #include <stdlib.h>
