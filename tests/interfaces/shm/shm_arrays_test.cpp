@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_arrays_test.cpp - arrays in text and in segments that the text names:
-// the same doubles, to the bit, whichever way they come.  Built with libc's
-// stdio and with asf's.
+// shm_arrays_test.cpp - arrays in text, and in segments that the text names: both ways give the same doubles,
+// to the bit. Built with libc's stdio and with asf's.
 #include <cfloat>
 #include <clocale>
 #include <cmath>
@@ -28,7 +27,7 @@ double double_of(uint64_t bits) {
 
 class Arrays : public testing::Test {
   protected:
-    // A stream that has this text.
+    // Returns a stream that contains this text.
     static FILE *stream_of(const std::string &text) {
         FILE *f = tmpfile();
         fputs(text.c_str(), f);
@@ -52,7 +51,7 @@ class Arrays : public testing::Test {
         return text;
     }
 
-    // What is read from a text; the text behind it.
+    // The array read from a text, and the rest of the text.
     struct Result {
         int error = 0;
         std::vector<double> values;
@@ -80,7 +79,7 @@ class Arrays : public testing::Test {
             ASSERT_EQ(bits_of(got[i]), bits_of(wanted[i])) << i << ": " << got[i] << ", not " << wanted[i];
     }
 
-    // The label in "shmids LABEL\n".
+    // Returns the label in "shmids LABEL\n".
     static std::string label_in(const std::string &text) {
         EXPECT_EQ(text.substr(0, 7), "shmids ") << text;
         EXPECT_EQ(text.back(), '\n');
@@ -123,7 +122,7 @@ class Arrays : public testing::Test {
                                  -limits::quiet_NaN(),
                                  double_of(0x7ff8000000001234),
                                  double_of(0xfff8000000000001)};
-        for (int e = -1074; e < 1024; e++) { // where neighbours are not as far on both sides
+        for (int e = -1074; e < 1024; e++) { // the distances to the two neighbours differ
             v.push_back(std::ldexp(1.0, e));
             v.push_back(std::nextafter(v.back(), 0.0));
         }
@@ -145,12 +144,12 @@ TEST_F(Arrays, TextIsReadBackExactly) {
     expect_same(reading(written(any)).values, any);
 }
 
-// As strtod, which many have looked at, reads it; and no shorter one does.
+// strtod reads the text as the same value, and no shorter text gives this value.
 TEST_F(Arrays, TextIsTheShortest) {
     for (const double value : unusual()) {
         std::string text = written({value});
         text.pop_back();
-#ifndef __GLIBC__ // musl's leaves out a NaN's sign and payload
+#ifndef __GLIBC__ // musl's strtod ignores a NaN's sign and payload
         if (std::isnan(value))
             continue;
 #endif
@@ -190,7 +189,7 @@ TEST_F(Arrays, WhatProgramsWrite) {
     expect_same(reading("0 1 2 3 4 5\n      6 7 8 9\n").values, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     expect_same(reading("+1 .5 5. 1E3 0x1p3 0X.8 1e-400 -inf NAN infinity\n").values,
                 {1, .5, 5, 1000, 8, .5, 0, -INFINITY, NAN, INFINITY});
-    expect_same(reading("\t1\r\n\v2\f3").values, {1, 2, 3}); // no newline at the end
+    expect_same(reading("\t1\r\n\v2\f3").values, {1, 2, 3}); // the text has no final newline
     expect_same(reading("").values, {});
     expect_same(reading("0." + std::string(5000, '0') + "1 1" + std::string(300, '0')).values, {0, 1e300});
 }
@@ -208,7 +207,7 @@ TEST_F(Arrays, NoMoreIsReadThanThere) {
     EXPECT_EQ(reading("1 " + name).rest, name) << "however long the name";
 }
 
-// glibc's ungetc and ours take back any number of bytes, musl's those of its buffer.
+// ungetc of glibc and asf accepts any number of bytes, and musl's only as many as fit into its buffer.
 TEST_F(Arrays, ALongWordOfAPipeIsPutBackOrTold) {
     const std::string name(3000, 'n'), text = "1 " + name;
     int ends[2];
@@ -312,14 +311,14 @@ TEST_F(Arrays, StreamsThatFail) {
     size_t n = 1;
     errno = 0;
     EXPECT_EQ(getc(f), EOF);
-    const int libcs = errno ? errno : EIO; // musl says nothing
+    const int libcs = errno ? errno : EIO; // musl sets no errno
     errno = 0;
     EXPECT_EQ(asf_shm_read_doubles(f, &n), nullptr) << "opened to write";
     EXPECT_EQ(errno, libcs);
     fclose(f);
 }
 
-// An error flag from before says nothing of what can be read.
+// An error flag that is already set does not prevent reading.
 TEST_F(Arrays, AnErrorFromBefore) {
     char text[] = "1.5 2.5\n";
     FILE *f = fmemopen(text, sizeof text - 1, "r");
@@ -333,7 +332,7 @@ TEST_F(Arrays, AnErrorFromBefore) {
     fclose(f);
 }
 
-// A decimal comma is for people.
+// Arrays are written and read with a decimal point in every locale.
 TEST_F(Arrays, LocalesDoNotMatter) {
     const char *comma = nullptr;
     for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"})

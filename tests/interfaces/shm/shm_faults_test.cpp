@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_faults_test.cpp - what is refused, and how: segments that are forged,
-// truncated or not one's own, and systems that have no more to give.
+// shm_faults_test.cpp - refused segments and the errors: segments that are forged, truncated or another
+// user's, and systems whose limits are reached.
 #include <algorithm>
 #include <dirent.h>
 #include <sys/mman.h>
@@ -13,12 +13,12 @@
 namespace shm {
 namespace {
 
-// Bytes 112 to 127 of a head.
+// Offsets of two fields in a segment's head.
 constexpr size_t magic_at = 112, size_at = 120;
 
 class Faults : public Segments {
   protected:
-    // The label of a segment whose head this has changed.
+    // Makes a segment, changes its head by `change`, and returns its label.
     std::string changed(size_t nbytes, const std::function<void(char *)> &change) {
         char *shm = make("changed", nbytes);
         const std::string label = label_of(shm);
@@ -27,7 +27,8 @@ class Faults : public Segments {
         return label;
     }
 
-    // Making one fails in a process that `limit` has been called in, or succeeds, and it is gone again.
+    // Calls `limit` in a child, and makes a segment there. Returns the error; or, if a segment is made and
+    // removed, `made`.
     enum { made = 254 };
     int error_under(const std::function<bool()> &limit, size_t nbytes) {
         return in_child([&] {
@@ -147,7 +148,7 @@ TEST_P(Files, TruncatedAndNeverLookedAt) {
     EXPECT_EQ(errno, EIO) << "it is told all the same";
 }
 
-// Each of very many is guarded, and what is detached makes room for others.
+// Every one of many attached segments is guarded, and a detached one makes room for another.
 TEST_P(Files, ManyTruncated) {
     const std::string label = made_by_another(20000);
     EXPECT_EQ(in_child([&] {
@@ -170,7 +171,7 @@ TEST_P(Files, ManyTruncated) {
               0);
 }
 
-// What cannot be guarded is not attached.
+// A segment that cannot be guarded is not attached.
 TEST_P(Files, NoGuard) {
     struct sigaction now {};
     sigaction(SIGBUS, nullptr, &now);
@@ -318,7 +319,7 @@ class Limits : public Faults {
             GTEST_SKIP() << "limits are tried in namespaces of the test's own only";
     }
 
-    // In this process alone.
+    // Mounts /dev/shm for this process only.
     static bool mount_shm(const char *type, unsigned long flags, const char *options) {
         return unshare(CLONE_NEWNS) == 0 && mount("none", "/dev/shm", type, flags, options) == 0;
     }
@@ -357,7 +358,7 @@ TEST_P(Limits, AFullFileSystem) {
     EXPECT_EQ(in_child([&] {
                   if (!on_a_small_one())
                       return 255;
-                  for (int i = 0; i < 20; i++) { // nothing is left of those that failed
+                  for (int i = 0; i < 20; i++) { // a failed call leaves nothing
                       if (asf_shm_create_on("posix", "too much", 0600, 1 << 20) || errno != ENOSPC ||
                           entries())
                           return 1;
@@ -365,7 +366,7 @@ TEST_P(Limits, AFullFileSystem) {
                   char *fits = asf_shm_create_on("posix", "fits", 0600, (1 << 20) - ASF_SHM_HEAD);
                   if (!fits)
                       return 2;
-                  fill(fits); // every page is there
+                  fill(fits); // so all pages exist
                   return asf_shm_create_on("posix", "full", 0600, 0) ? 3 : errno == ENOSPC ? 0 : 4;
               }),
               0);
@@ -379,7 +380,7 @@ TEST_P(Limits, NoFileSystem) {
     EXPECT_EQ(error_under([] { return mount_shm("tmpfs", MS_RDONLY, nullptr); }, 8), EROFS);
 }
 
-// In place of SIGXFSZ.
+// The error is returned; SIGXFSZ is not raised.
 TEST_P(Limits, FileSizes) {
     if (sysv())
         GTEST_SKIP() << "which are none";
@@ -416,7 +417,7 @@ TEST_P(Limits, ShmmaxAndShmmni) {
     ASSERT_TRUE(set("shmall", "18446744073692774399"));
 }
 
-// As others may take them, or somebody who never removes a segment.
+// Other programs, or one that never removes a segment, may have taken all keys.
 TEST_P(Limits, KeysAllTaken) {
     if (!sysv())
         GTEST_SKIP() << "SysV's";
@@ -434,7 +435,7 @@ TEST_P(Limits, KeysAllTaken) {
     set("shmmni", "4096");
 }
 
-// As under a filter of system calls that does not know it.
+// A filter of system calls may refuse getrandom.
 TEST_P(Limits, NoRandomNumbers) {
     for (const unsigned error : {ENOSYS, EPERM})
         EXPECT_EQ(in_child([&] {
@@ -468,11 +469,11 @@ TEST_P(Limits, ModesThatCannotBeSet) {
                   return refused && strstr(asf_shm_why(), "mode") ? 0 : 1;
               }),
               0);
-    for (const Seen &s : all()) // those of memfd may be another test's
+    for (const Seen &s : all()) // memfd segments may belong to other tests
         EXPECT_EQ(s.backend, "memfd") << "nothing is left";
 }
 
-// A timer that fires all the time does not keep a large one from being made.
+// A timer that fires often does not prevent the creation of a large segment.
 TEST_P(Limits, Signals) {
     EXPECT_EQ(in_child([&] {
                   signal(SIGALRM, [](int) {});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_killed_test.cpp - writers and readers are killed at random points:
-// whatever they leave is listed and can be removed, nothing hangs, and no
-// reader takes half a segment for a whole one.
+// shm_killed_test.cpp - writers and readers are killed at random points. All segments that they leave are
+// listed and can be removed, nothing hangs, and no reader takes an unfinished segment for a complete one.
 #include <algorithm>
 #include <random>
 
@@ -15,7 +14,7 @@ constexpr size_t size = 30000;
 
 class Killed : public Segments {
   protected:
-    // Makes segments for ever, and says so in a pipe when each is full.
+    // Makes segments for ever, and sends the label of each filled one through a pipe.
     void write_for_ever(int to) {
         for (;;) {
             char head[ASF_SHM_HEAD] = "";
@@ -29,7 +28,7 @@ class Killed : public Segments {
         }
     }
 
-    // Reads and removes what it is told of; 3: it was wrong.
+    // Reads and removes the segments whose labels arrive. Exit status 3: a segment was wrong.
     static void read_for_ever(int from) {
         char label[ASF_SHM_HEAD];
         for (ssize_t n; (n = read(from, label, sizeof label)) == sizeof label;) {
@@ -42,7 +41,7 @@ class Killed : public Segments {
         _exit(0);
     }
 
-    // After a pause that differs every time.
+    // Kills a process after a random pause.
     void kill_one(pid_t pid) {
         usleep(static_cast<useconds_t>(random() % 3000));
         kill(pid, SIGKILL);
@@ -54,8 +53,8 @@ class Killed : public Segments {
         return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
 
-    // A process's memory stays attached for as long as anybody looks into it by
-    // /proc, which may be a moment longer than the process lives.
+    // Returns the segments left. A process's memory stays attached while another process reads its /proc
+    // entries, possibly a moment after its end. So waits until all are marked as leaked.
     static std::vector<Seen> left_behind() {
         std::vector<Seen> segments = named();
         const auto leaked = [](const Seen &s) { return s.info.leaked != 0; };
@@ -66,14 +65,14 @@ class Killed : public Segments {
         return segments;
     }
 
-    // Without those of memfd: they are found by /proc, which shows other tests' too.
+    // Returns the segments except those of memfd: these are found by /proc, which also shows other tests'.
     static std::vector<Seen> named() {
         std::vector<Seen> segments = all();
         std::erase_if(segments, [](const Seen &s) { return s.backend == "memfd"; });
         return segments;
     }
 
-    // Whatever is there is known, whole ones are full, and all of it goes.
+    // Every segment is complete or unfinished, complete ones have the right bytes, and all can be removed.
     void clean_up() {
         for (const Seen &s : left_behind()) {
             if (s.info.state == ASF_SHM_WHOLE) {
@@ -91,7 +90,7 @@ class Killed : public Segments {
         EXPECT_EQ(entries(), 0) << "something is there that was not listed";
     }
 
-    // What the system itself has: objects in /dev/shm, and shmget's.
+    // Returns how many objects the system has: those in /dev/shm and those of shmget.
     static int entries() {
         struct shm_info totals = {};
         shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds *>(&totals));
@@ -135,7 +134,7 @@ TEST_P(Killed, EitherSideAtRandom) {
     }
 }
 
-// In the middle of making one, where there is most to leave behind.
+// Kills the process while it makes a segment, when most can be left behind.
 TEST_P(Killed, WhileMaking) {
     for (int round = 0; round < rounds(200) && !HasFailure(); round++) {
         const pid_t maker = fork();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_lock_test.cpp - the lock that processes share: one at a time, nobody
-// forgotten, and whoever dies with it is told of, at whatever instruction that
-// happened.
+// shm_lock_test.cpp - the lock that processes share: one holder at a time, every waiter gets its turn, and
+// the next holder learns if the last one died, at whatever instruction it died.
 #include <atomic>
 #include <chrono>
 #include <pthread.h>
@@ -14,7 +13,7 @@
 #include "shm_test.h"
 
 #ifdef __SANITIZE_THREAD__
-// Mutexes are taken in either order on purpose, by one thread.
+// One thread takes mutexes in either order on purpose, which ThreadSanitizer would report.
 extern "C" const char *__tsan_default_options() { // NOLINT(bugprone-reserved-identifier)
     return "detect_deadlocks=0";
 }
@@ -30,7 +29,7 @@ size_t mapped() {
     return pages;
 }
 
-// Before this process has taken a lock.
+// The kernel refuses MADV_WIPEONFORK before the process has taken its first lock.
 TEST(LockRefused, NothingIsLeftMapped) {
     const int rc = in_child([] {
         asf_shm_lock lock;
@@ -49,13 +48,13 @@ TEST(LockRefused, NothingIsLeftMapped) {
     EXPECT_EQ(rc, 0);
 }
 
-// What the processes of a test share.
+// The memory that the processes of a test share.
 struct Shared {
     asf_shm_lock lock;
     asf_shm_lock more[3];
     pthread_mutex_t robust[2];
     std::atomic<int> inside;
-    std::atomic<int> holder; // written and read by who holds the lock
+    std::atomic<int> holder; // written and read by the holder of the lock
     std::atomic<long> entered, deaths, wrong;
     std::atomic<bool> stop;
 };
@@ -75,8 +74,8 @@ class Lock : public testing::Test {
         asf_shm_close(reinterpret_cast<char *>(s) - ASF_SHM_HEAD);
     }
 
-    // One turn with the lock; who finds another inside, or a trace of one that
-    // has not died, counts it as wrong.
+    // One turn with the lock, taken with result `rc`. Counts an error if another process is inside, or if one
+    // was inside and has not died.
     void turn(int rc, int me) {
         if (rc == -EOWNERDEAD)
             s->deaths++;
@@ -198,8 +197,8 @@ TEST_F(Lock, DeathWakesWhoWaits) {
     waiter.join();
 }
 
-// All that a process holds is found, whatever else of libc's is among it and in
-// whatever order they were taken and given back.
+// All of a dead process's locks are found, even if libc's robust mutexes are in the same list, and whatever
+// the order in which they were taken and released.
 TEST_F(Lock, AmongRobustMutexesOfLibc) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -217,7 +216,7 @@ TEST_F(Lock, AmongRobustMutexesOfLibc) {
                   rc += pthread_mutex_unlock(&s->robust[0]) + asf_shm_release(&s->lock);
                   rc += pthread_mutex_lock(&s->robust[0]) + asf_shm_obtain(&s->more[2]);
                   rc += pthread_mutex_unlock(&s->robust[1]) + pthread_mutex_lock(&s->robust[1]);
-                  return rc; // with robust[0], robust[1], more[1] and more[2]
+                  return rc; // holds robust[0], robust[1], more[1] and more[2]
               }),
               0);
     EXPECT_EQ(asf_shm_obtain_no_wait(&s->lock), 0);
@@ -234,8 +233,8 @@ TEST_F(Lock, AmongRobustMutexesOfLibc) {
         EXPECT_EQ(asf_shm_release(l), 0);
 }
 
-// Whatever another process writes to locks that are held, releasing them writes to them alone,
-// and the mutexes of libc among them are found.
+// Another process writes to locks that are held. A release then writes only to these locks, and libc's
+// mutexes in the same list are still found.
 TEST_F(Lock, ForgedLinks) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -269,7 +268,7 @@ TEST_F(Lock, ForgedLinks) {
     new (s) Shared();
 }
 
-// More than there is room for at first, and given back in any order.
+// More locks than the initial size of the table, released in another order.
 TEST_F(Lock, VeryMany) {
     auto *shared = static_cast<asf_shm_lock *>(
         mmap(nullptr, 300 * sizeof(asf_shm_lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -285,7 +284,7 @@ TEST_F(Lock, VeryMany) {
                       rc += asf_shm_release(&shared[i]);
                   for (int i = 299; i >= 0; i -= 3)
                       rc += asf_shm_release(&shared[i]);
-                  return rc == 0 ? 0 : 2; // with a third of them
+                  return rc == 0 ? 0 : 2; // holds a third of the locks
               }),
               0);
     for (int i = 0; i < 300; i++)
@@ -298,7 +297,8 @@ TEST_F(Lock, VeryMany) {
 TEST_F(Lock, AForkedChildIsNotTheHolder) {
     EXPECT_EQ(asf_shm_obtain(&s->lock), 0);
     EXPECT_EQ(in_child([&] {
-                  const int rc = asf_shm_release(&s->lock); // which also makes it learn who it is
+                  // also makes the child look up its own thread number
+                  const int rc = asf_shm_release(&s->lock);
                   return rc == -EPERM && asf_shm_obtain(&s->more[0]) == 0 ? 0 : 1;
               }),
               0);
@@ -314,7 +314,7 @@ TEST_F(Lock, AForkedChildIsNotTheHolder) {
     EXPECT_EQ(asf_shm_release(&s->more[0]), 0);
 }
 
-// Workers that never stop by themselves are killed at random and made anew.
+// Workers that run for ever are killed at random and replaced.
 TEST_F(Lock, KilledAtRandom) {
     constexpr int workers = 3;
     std::mt19937 random(1);
@@ -334,7 +334,7 @@ TEST_F(Lock, KilledAtRandom) {
         kill(pids[w], SIGKILL);
         waitpid(pids[w], nullptr, 0);
         start(w);
-        for (int i = 0; s->entered == before && i < 30000; i++) // one of them gets on
+        for (int i = 0; s->entered == before && i < 30000; i++) // wait until a worker takes the lock
             usleep(1000);
         ASSERT_NE(s->entered, before) << "hung in round " << round;
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_memfd_test.cpp - segments of memfd: what is handed over outlives its
-// maker, nothing else does; nobody can truncate them; and who may not have them
-// by label is told so.  What they have in common with all others is tested where
-// those are.
+// shm_memfd_test.cpp - segments of memfd. A segment outlives its maker only if its descriptor was sent to
+// another process; no process can truncate it; and a process without the right to open it by its label gets
+// an error. Other tests cover the properties that all segments share.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -15,7 +14,7 @@ namespace {
 bool no_more_memory;
 }
 
-// What the library's lists grow by.
+// The library's lists grow by this function, which the test can make fail.
 extern "C" void *reallocarray(void *p, size_t n, size_t size) {
     if (!no_more_memory)
         return realloc(p, n * size);
@@ -28,7 +27,7 @@ namespace {
 
 class Memfd : public Segments {
   protected:
-    // A memfd with these bytes at its beginning.
+    // Makes a memfd that begins with these bytes.
     static int forged(const std::string &head, unsigned seals, off_t size = ASF_SHM_HEAD + 100) {
         const int fd = memfd_create("asf-shm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         EXPECT_EQ(ftruncate(fd, size), 0);
@@ -91,7 +90,7 @@ TEST_P(Memfd, AnotherInItsPlaceIsNotTaken) {
     char *other = make("second", 100);
     EXPECT_EQ(identifier_of(label_of(other)).substr(0, 8), identifier_of(label).substr(0, 8))
         << "the same descriptor";
-    // Whoever looks for segments, as other tests do, holds each for a moment.
+    // Another process that searches for segments, such as another test, holds each one open for a moment.
     for (int tries = 0; tries < 200 && (shm = asf_shm_open(label.c_str())); tries++) {
         asf_shm_close(shm);
         usleep(10000);
@@ -101,7 +100,7 @@ TEST_P(Memfd, AnotherInItsPlaceIsNotTaken) {
     EXPECT_EQ(asf_shm_close(other), 0);
 }
 
-// Others may have anything open, which has nothing to do with segments.
+// Other processes may have any files open, which are not segments.
 TEST_P(Memfd, AFileWithAPathLongerThanAPageIsPassedOver) {
     char top[] = "/tmp/asf_deep_XXXXXX";
     const std::string name(250, 'd');
@@ -154,7 +153,7 @@ TEST_P(Memfd, StaysOpenUntilItsMakerRemovesIt) {
 TEST_P(Memfd, ChildrenInheritIt) {
     int gate[2], ends[2];
     ASSERT_EQ(pipe(gate) | pipe(ends), 0);
-    EXPECT_EQ(in_child([&] { // makes one and ends; its child has the descriptor still
+    EXPECT_EQ(in_child([&] { // the process makes a segment and ends; its child still has the descriptor
                   char *shm = asf_shm_create_on("memfd", "inherited", 0600, 100);
                   if (!shm)
                       return 1;
@@ -214,7 +213,7 @@ TEST_P(Memfd, AnotherUsersIsHandedOver) {
               }),
               0);
     EXPECT_EQ(as_nobody([&] {
-                  syscall(SYS_close_range, 3, ~0U, 0); // what it has inherited would do
+                  syscall(SYS_close_range, 3, ~0U, 0); // an inherited descriptor would suffice
                   return asf_shm_open(shm) ? 0 : errno;
               }),
               EACCES);
@@ -239,7 +238,8 @@ TEST_P(Memfd, NoneIsLeftOutForWantOfMemory) {
     EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
-// Another process that lists all segments has each of them open for a moment.
+// Returns whether a segment is listed. Another process that lists all segments holds each one open for a
+// moment.
 bool is_listed(const std::string &part) {
     for (int tries = 0; tries < 500; tries++) {
         const std::vector<Seen> seen = all();
@@ -251,11 +251,12 @@ bool is_listed(const std::string &part) {
     return true;
 }
 
-// Segments are handed over one after the other, until one of the two is killed:
-// what arrived is whole, and nothing is left.
+// Segments are sent one after another, until one of the two processes is killed. Every segment that arrived
+// is complete, and nothing is left.
 TEST_P(Memfd, EitherSideIsKilledAtRandom) {
     constexpr size_t size = 30000;
-    const std::string name = "killed" + std::to_string(getpid()); // other tests have segments meanwhile
+    // other tests make segments at the same time
+    const std::string name = "killed" + std::to_string(getpid());
     std::mt19937 random{7};
     for (int round = 0; round < rounds(200) && !HasFailure(); round++) {
         int ends[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_names_test.cpp - <asf/shm_tools.h>: the note's three names, and POSIX's
-// shm_open with them in one file.
+// shm_names_test.cpp - <asf/shm_tools.h>: the three function names of the note, in one file with POSIX's
+// shm_open.
 #include "shm_test.h"
 
 #include <asf/shm_tools.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_segments_test.cpp - segments are made, found by their labels and by
-// nothing else, read by others, and outlive who made them.
+// shm_segments_test.cpp - segments are made, can be found only by their labels, are read by other processes,
+// and outlive their makers.
 #include <atomic>
 #include <thread>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_stdio_test.cpp - a segment as a FILE: what stdio does on it is what it
-// does on a file of that size which can be no larger (fmemopen is libc's).
+// shm_stdio_test.cpp - a segment as a FILE: stdio behaves as on a file of this size that cannot grow. The
+// comparison uses libc's fmemopen.
 #include "shm_test.h"
 
 namespace shm {
@@ -54,7 +54,7 @@ TEST_P(SegmentAsFile, ReadsLinesAndNumbers) {
     EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
-// A region across a byte that was pushed back is a copy; stdio goes on behind it.
+// A region that contains a pushed-back byte is a copy; stdio continues after it.
 TEST_P(SegmentAsFile, RegionsAfterAPushedBackByte) {
     char *shm = make("pushed", 20);
     fill(shm);
@@ -149,7 +149,7 @@ TEST_P(SegmentAsFile, OneStreamForStdioAndTheAsi) {
     EXPECT_EQ(asf_shm_close(shm), 0);
 }
 
-// What is written is in the segment, however the process ends.
+// Written bytes are in the segment, however the process ends.
 TEST_P(SegmentAsFile, NothingIsLostWithTheProcess) {
     char *shm = make("killed", 100);
     EXPECT_EQ(in_child([&] {

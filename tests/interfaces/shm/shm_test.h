@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// shm_test.h - what the tests of segments share: a /dev/shm and SysV segments
-// of their own where the system lets them, processes that are real, and every
-// case on every backend.
+// shm_test.h - shared by the tests of segments: if the system permits, private namespaces for /dev/shm and
+// SysV segments; real child processes; and every case on every backend.
 #ifndef ASF_TESTS_SHM_TEST_H
 #define ASF_TESTS_SHM_TEST_H
 
@@ -40,8 +39,8 @@ inline void put_file(const std::string &path, const std::string &text) {
     std::ofstream(path) << text;
 }
 
-// Namespaces of our own: nothing of another test, or of the machine, is in the
-// way or in danger.  Without the right to them the tests use what there is.
+// Enters private namespaces, so that other tests' and users' segments neither interfere nor are at risk.
+// Without the permission the tests use the common ones.
 inline bool enter_namespaces() {
     const std::string uid = std::to_string(getuid()), gid = std::to_string(getgid());
     if (unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0) {
@@ -65,8 +64,7 @@ struct Isolated : testing::Environment {
 };
 inline testing::Environment *const environment = testing::AddGlobalTestEnvironment(new Isolated);
 
-// What a function says in a process of its own: its result, 0 to 255, or
-// -SIGNAL when the process was killed.
+// Runs a function in a child process. Returns its result, 0 to 255, or -SIGNAL if a signal ended the child.
 inline int in_child(const std::function<int()> &work) {
     const pid_t pid = fork();
     if (pid == 0)
@@ -76,7 +74,7 @@ inline int in_child(const std::function<int()> &work) {
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// The same, as the user nobody.
+// Like in_child, as the user nobody.
 inline int as_nobody(const std::function<int()> &work) {
     return in_child([&] {
         constexpr uid_t nobody = 65534;
@@ -86,7 +84,7 @@ inline int as_nobody(const std::function<int()> &work) {
     });
 }
 
-// From now on a system call fails whose argument has this value.
+// From now on, a system call with this value as the argument fails with `error`.
 inline bool refuse(unsigned call, unsigned argument, unsigned value, unsigned error) {
     const unsigned low = offsetof(seccomp_data, args) + 8 * argument;
     sock_filter filter[] = {
@@ -102,7 +100,7 @@ inline bool refuse(unsigned call, unsigned argument, unsigned value, unsigned er
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// Rounds of a test that kills at random; ASF_ROUNDS makes them more.
+// The number of rounds of a test that kills at random; ASF_ROUNDS multiplies it.
 inline int rounds(int usual) {
     const char *factor = getenv("ASF_ROUNDS");
     return usual * (factor ? atoi(factor) : 1);
@@ -138,8 +136,7 @@ inline bool is_filled(const char *shm, size_t n) {
     return true;
 }
 
-// A label, and a descriptor with it or -1, over a socket.  False: nobody is at the
-// other end any more.
+// Sends a label, and a descriptor unless `fd` is -1, over a socket. Returns false if the other end is closed.
 inline bool send_label(int to, const char *label, int fd) {
     char text[ASF_SHM_HEAD] = "";
     memcpy(text, label, strlen(label));
@@ -178,7 +175,7 @@ inline bool receive_label(int from, std::string &label, int &fd) {
     return came;
 }
 
-// What there is, by label.
+// The segments that exist, by label.
 struct Seen {
     std::string label;
     std::string backend;
@@ -202,7 +199,7 @@ inline const Seen *find(const std::vector<Seen> &seen, const std::string &label)
     return nullptr;
 }
 
-// On each backend.  Segments that a test makes through this are removed.
+// A test on each backend. The segments made by its functions are removed at its end.
 class Segments : public testing::TestWithParam<const char *> {
   protected:
     char *make(const std::string &name, size_t nbytes, mode_t mode = 0600) {
@@ -213,8 +210,8 @@ class Segments : public testing::TestWithParam<const char *> {
         return shm;
     }
 
-    // One that another process has made, filled and left; of memfd it has handed
-    // over a descriptor, by which this process has it.
+    // Another process makes and fills a segment, and ends. For memfd it first sends a descriptor to this
+    // process. Returns the label.
     std::string made_by_another(size_t nbytes, mode_t mode = 0600) {
         int ends[2], fd = -1;
         std::string label;
@@ -236,7 +233,7 @@ class Segments : public testing::TestWithParam<const char *> {
         return label;
     }
 
-    // Removed by whoever can.
+    // Removes a segment by its label; for memfd, closes the descriptor.
     int remove(const std::string &label) {
         if (held.count(label) == 0)
             return asf_shm_remove(label.c_str());
@@ -245,7 +242,7 @@ class Segments : public testing::TestWithParam<const char *> {
         return 0;
     }
 
-    // Opening fails with this error, in words that have `words` in them.
+    // Expects that opening fails with this error, and that the message contains `words`.
     static void expect_refused(const std::string &label, int error, const std::string &words) {
         errno = 0;
         char *shm = asf_shm_open(label.c_str());
@@ -261,12 +258,12 @@ class Segments : public testing::TestWithParam<const char *> {
 
     void TearDown() override {
         for (const std::string &label : labels)
-            if (remove(label) != 0) // it is forged, perhaps
+            if (remove(label) != 0) // for example, since the segment is forged
                 asf_shm_remove(identifier_of(label).c_str());
     }
 
     std::vector<std::string> labels;
-    std::map<std::string, int> held; // descriptors on those of memfd
+    std::map<std::string, int> held; // descriptors of memfd segments
 };
 
 inline std::string backend_name(const testing::TestParamInfo<const char *> &info) {
@@ -275,7 +272,7 @@ inline std::string backend_name(const testing::TestParamInfo<const char *> &info
 
 #define ASF_ON_EACH_BACKEND(suite)                                                                           \
     INSTANTIATE_TEST_SUITE_P(On, suite, testing::Values("posix", "sysv", "memfd"), backend_name)
-// What has a name, or another, by which anybody can come at it.
+// The backends whose segments every process can find by a name or a key.
 #define ASF_ON_NAMED_BACKENDS(suite)                                                                         \
     INSTANTIATE_TEST_SUITE_P(On, suite, testing::Values("posix", "sysv"), backend_name)
 
