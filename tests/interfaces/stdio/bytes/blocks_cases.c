@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_cases.c - fread and fwrite of every size around the edges of libc's
- * buffer, in every order, on files, pipes and devices.
+ * blocks_cases.c - fread and fwrite of every size near the size of libc's buffer, in every order, on
+ * files, pipes and devices.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -261,7 +261,7 @@ CASE(holes) {
     say("total %ld sum %ld", total, sum);
 }
 
-/* A write that fails is told by as much as libc's buffer had taken of it. */
+/* A failing fwrite returns the number of bytes that libc's buffer accepted. */
 CASE(again_and_again_to_a_full_device) {
     static const int modes[] = {_IOFBF, _IOLBF, _IONBF};
     for (int m = 0; m < 3; m++) {

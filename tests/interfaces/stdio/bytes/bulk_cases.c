@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk_cases.c - streams that move megabytes, and what others see of them meanwhile: forks and popen,
- * the descriptor itself, a reader of the file, exit, seeks.  Each is looked at long after the stream
- * may have read ahead or held back more than one of libc's buffers.
+ * bulk_cases.c - streams that move megabytes, and what others see of them meanwhile: children, popen, the
+ * descriptor itself, a reader of the file, exit, seeks. By the time of each check, the stream may have
+ * read ahead or held back more than one of libc's buffers.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -17,7 +17,7 @@ static FILE *opened_pattern(void) {
     return fopen("in", "r");
 }
 
-/* Reads n bytes by one kind of call after another. */
+/* Reads n bytes by several kinds of calls in turn. */
 static void read_much(FILE *f, long n) {
     static char block[70000];
     static const long sizes[] = {1, 64, 117, 4095, 4096, 4097, 8192, 12288, 300};
@@ -59,7 +59,7 @@ static FILE *in, *out;
 
 /* --- forks ----------------------------------------------------------------------- */
 
-/* Of the stream that was opened last, which is not asked for it. */
+/* Returns the descriptor of the stream that was opened last, without calling fileno. */
 static int only_descriptor(void) {
     int next = open("/dev/null", O_RDONLY);
     close(next);
@@ -135,7 +135,8 @@ CASE(input_after_a_fork_is_bulk_again) {
     say("%ld", done);
 }
 
-/* Blocks that go past the buffer, among small ones: a child sees as much of each as with libc. */
+/* Large blocks that bypass the buffer, between small writes: a child must see as much of the output as
+ * with libc. */
 CASE(fork_after_output_of_large_blocks) {
     static const size_t sizes[] = {65536,  16384, 20000, 5,      70001, 4091,
                                    131072, 8192,  12288, 100000, 1,     32768};
@@ -363,7 +364,7 @@ CASE(pushed_back) {
     static char block[4096];
     for (int i = 0; i < 4096; i++)
         fread(block, 1, 128, in);
-    CALL(ungetc('x', in)); /* at the end of a block */
+    CALL(ungetc('x', in)); /* after the last byte of a block */
     child(child_looks);
     CALL(getc(in));
     CALL(getc(in));
@@ -489,7 +490,7 @@ CASE(pipe_input) {
 /* --- others meanwhile
  * --------------------------------------------------------------------------------------- */
 
-/* The file has messages where they were written. */
+/* Messages to standard error appear in the file at the same positions as with libc. */
 CASE(both_outputs_in_one_file) {
     int one = open("both", O_CREAT | O_WRONLY, 0644);
     dup2(one, 1);
@@ -502,7 +503,8 @@ CASE(both_outputs_in_one_file) {
     note_file("both");
 }
 
-/* After a lot a line each 5 ms: each is seen when the buffer that it is in is full. */
+/* After much output, writes a line every 5 ms: each line must be in the file once libc's buffer would be
+ * full. */
 CASE(slow_lines_are_seen) {
     enum { LINE = 200, BUFFER = 4096, LATE = 61 };
     char line[LINE + 1];
@@ -531,7 +533,7 @@ static void *write_from_a_thread(void *unused) {
     return NULL;
 }
 
-/* The program has a lock of its own, as sort does. */
+/* The program uses its own lock and unlocked calls, as sort does. */
 static void *write_without_the_lock(void *unused) {
     static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
     char line[20];
@@ -567,7 +569,7 @@ static void write_while_main_forks(void *(*write)(void *)) {
     while (fgets(line, sizeof line, in))
         lines++, bad += strlen(line) != 12;
     say("%d lines, %d bad", lines, bad);
-    remove("out"); /* their order is open */
+    remove("out"); /* the order of the lines is unspecified */
 }
 
 CASE(threads_write_whole_lines) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bulk_sharing_cases.c - streams that move much, and whatever else has their number, their file or their
- * other end: another file given to the number, a second stream, poll, children without fork(2), limits and
- * filters.  Output is records of 16 bytes, so that each of libc's blocks ends with a record.
+ * bulk_sharing_cases.c - streams that move much data, and other users of their descriptor number, their
+ * file or the other end: another file on the number, a second stream, poll, children made without fork(2),
+ * limits and filters of system calls. Output consists of 16-byte records, so each of libc's blocks ends
+ * with a record.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -21,7 +22,7 @@ enum {
     RECORD = 16,
     BLOCK = 4096,
     BULK_BUFFER = 128 << 10,
-    MANY = 30000, /* records: 117 blocks, so that the stream is bulk by then */
+    MANY = 30000, /* records: 117 blocks, enough to make the stream a bulk stream */
     MUCH = 1000000,
 };
 
@@ -39,16 +40,17 @@ static void read_bytes(FILE *f, long n) {
         got = (long)fread(block, 1, (size_t)(n - done < 100 ? n - done : 100), f);
 }
 
-/* Its number is not asked for. */
+/* Returns the descriptor number that the next open will get, so that fileno is not called. */
 static int next_number(void) {
     int fd = open("/dev/null", O_RDONLY);
     close(fd);
     return fd;
 }
 
-/* --- a number that is given another file ------------------------------------------------- */
+/* --- a number that gets another file --------------------------------------------------------- */
 
-/* Standard input becomes a pipe that holds `much` bytes at most, written by another process. */
+/* Replaces standard input by a pipe that holds at most `much` bytes, and starts a process that writes to
+ * it. */
 static void feed_standard_input(long much) {
     int ends[2];
     pipe(ends);
@@ -130,7 +132,8 @@ CASE(a_file_on_the_number_of_a_pipe_then_exit) {
     say("offset %ld", raw_offset(kept));
 }
 
-/* The stream is where it was when the child was made, and the file of the child is the child's. */
+/* After a child, the parent's stream is at the same place, and the child's new standard input affects only
+ * the child. */
 static void input_then(void (*in_child)(void)) {
     char line[100];
     long lines = 0;
@@ -183,7 +186,7 @@ CASE(children_that_reopen_standard_input) {
     input_then(reopens);
 }
 
-/* The same with a file: the child has its own, and the parent's stands where libc's would. */
+/* The same with a file: the child opens another one, and the parent's offset is libc's. */
 CASE(a_file_of_the_child_on_the_number) {
     put_pattern("in", MUCH);
     int fd = next_number();
@@ -203,7 +206,7 @@ CASE(a_file_of_the_child_on_the_number) {
 
 /* --- poll on an empty window ---------------------------------------------------------------- */
 
-/* Bytes that no call of the kernel gives again. */
+/* Returns the number of bytes in the stream's buffer, which the kernel cannot return again. */
 static long unread_in_window(FILE *f) {
 #ifdef __GLIBC__
     return f->_IO_read_end - f->_IO_read_ptr;
@@ -215,7 +218,7 @@ static long unread_in_window(FILE *f) {
 
 enum { REQUESTS = 40000, REQUEST = 20 };
 
-/* All requests at once; the process ends with 0 if all were answered. */
+/* Starts a peer that sends all requests at once, and exits with 0 if all are answered. */
 static pid_t start_peer(int to, int from) {
     pid_t peer = fork();
     if (peer != 0)
@@ -228,7 +231,7 @@ static pid_t start_peer(int to, int from) {
     _exit(read(from, &answer, 1) == 1 ? 0 : 1);
 }
 
-/* Whether the number is asked, and says that nothing is there although the peer has sent more. */
+/* Returns whether poll on the number times out although the peer has sent more requests. */
 static bool polls_in_vain(int fd) {
     struct pollfd p = {fd, POLLIN, 0};
     return poll(&p, 1, 5000) == 0;
@@ -253,7 +256,7 @@ static int answer_all(int from, int to) {
     return lines;
 }
 
-/* The peer has sent all before the first line is read. */
+/* Waits until the peer has sent all requests, before the first is read. */
 static void wait_for_requests(int fd) {
     for (int below = 0; below < REQUESTS * REQUEST; usleep(1000))
         if (ioctl(fd, FIONREAD, &below) < 0)
@@ -271,7 +274,7 @@ CASE(a_pipe_that_is_polled_when_the_window_is_empty) {
     finish(peer);
 }
 
-/* As above, but the peer waits for an answer to each burst before the next. */
+/* Like the peer above, but waits for an answer to each burst of requests. */
 static void send_bursts(int to, int from) {
     char line[RECORD + 1], answer;
     for (int burst = 1; burst < 400; burst += 7) {
@@ -340,7 +343,8 @@ CASE(a_peer_that_waits_for_answers_on_pipes) {
     finish(peer);
 }
 
-/* Output to a pipe: the peer has each flushed answer, and all that fills libc's buffer before it. */
+/* Output to a pipe: the reader gets each flushed answer, and all output before it that fills libc's
+ * buffer. */
 CASE(a_reader_that_waits_for_what_was_sent) {
     int ends[2];
     pipe(ends);
@@ -360,9 +364,9 @@ CASE(a_reader_that_waits_for_what_was_sent) {
     }
 }
 
-/* --- one file, others that write to it --------------------------------------------------------- */
+/* --- one file, and other writers ------------------------------------------------------------- */
 
-/* Standard output is a file of its own from now on. */
+/* Redirects standard output to a file. */
 static void redirect_output(int flags) {
     int fd = open("both", O_WRONLY | O_CREAT | O_TRUNC | flags, 0644);
     dup2(fd, 1);
@@ -442,7 +446,7 @@ static long size_of(const char *path) {
     return stat(path, &st) == 0 ? (long)st.st_size : -1;
 }
 
-/* libc loses the block that fails, and what of the next ones fails. */
+/* As with libc, the block that fails is lost, and the part of the later blocks that fails. */
 CASE(a_limit_on_files_that_passes) {
     int failed = 0;
     limit_files(MUCH);
@@ -456,10 +460,10 @@ CASE(a_limit_on_files_that_passes) {
     long lost = 100000L * RECORD - size_of("out");
     say("an error was told: %d", failed > 0);
     say("a block more than libc loses, at most: %d", lost <= 2L * BLOCK);
-    remove("out"); /* which records are lost is open */
+    remove("out"); /* which records are lost is unspecified */
 }
 
-/* Nothing after the limit: each of libc's blocks fails, and a call tells of each. */
+/* After the limit, each of libc's blocks fails, and a call reports each failure. */
 CASE(a_limit_on_files_that_stays) {
     int failed = 0;
     limit_files(MUCH);
@@ -481,7 +485,7 @@ CASE(a_full_device) {
     CALL(fclose(out));
 }
 
-/* --- children that fork(2) does not make ---------------------------------------------------------- */
+/* --- children made without fork(2) ----------------------------------------------------------- */
 
 #ifdef __GLIBC__
 static pid_t forked_bare(void) {
@@ -493,8 +497,8 @@ static pid_t forked_by_number(void) {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-/* How often each record is in the file.  Those of the last block are there twice with libc, too, if the child
- * ends by exit(3). */
+/* Counts how often each record is in the file. With libc, too, the records of the last block are written
+ * twice if the child ends by exit(3). */
 static void count_records(const char *path, int number, int times_at_most) {
     static unsigned char seen[10 * MANY];
     char record[RECORD + 1] = "";
@@ -509,14 +513,14 @@ static void count_records(const char *path, int number, int times_at_most) {
             seen[i]++;
     }
     fclose(f);
-    remove(path); /* in what order the two processes write is open */
+    remove(path); /* the order of the two processes' writes is unspecified */
     for (int i = 0; i < number; i++)
         missing += !seen[i], repeated += seen[i] > 1 ? seen[i] - 1 : 0;
     say("%d missing, %d damaged, repeated as with libc: %d", missing, damaged,
         repeated <= times_at_most * BLOCK / RECORD);
 }
 
-static int in_child; /* how many records it writes */
+static int in_child; /* the number of records that it writes */
 
 static void end_by_exit(void) {
     exit(0);
@@ -579,7 +583,7 @@ CASE(output_with_children_of_the_system_call) {
 }
 #endif
 
-/* The child has the bytes that were read, and the parent has them, too. */
+/* The child and the parent both get the bytes that the parent had read ahead. */
 static void input_with_child(pid_t (*forked)(void)) {
     put_pattern("in", MUCH);
     in = fopen("in", "r");
@@ -774,7 +778,7 @@ CASE(two_streams_on_a_pipe) {
 
 enum { STREAMS = 1000, MEGABYTE = 1 << 20 };
 
-/* From the line of that name in /proc/self/status, in KB. */
+/* Returns the value, in KB, of the line of this name in /proc/self/status. */
 static long kilobytes(const char *name) {
     char text[4096] = "";
     int fd = open("/proc/self/status", O_RDONLY);
@@ -784,7 +788,7 @@ static long kilobytes(const char *name) {
     return line ? atol(line + strlen(name)) : 0;
 }
 
-/* Streams on one file, so that it takes little room on the disk. */
+/* Opens many streams on the same file, which therefore needs little space on the disk. */
 static void open_many(void) {
     const struct rlimit numbers = {STREAMS + 100, STREAMS + 100};
     int opened = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * characters_cases.c - getc, putc, ungetc, getw, putw and their unlocked and
- * inlined forms.
+ * characters_cases.c - getc, putc, ungetc, getw, putw, and their unlocked and inlined forms.
  */
 #include "tests/interfaces/stdio/transcript.h"
 

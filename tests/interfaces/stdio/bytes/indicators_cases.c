@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * indicators_cases.c - end of file and the error indicator: how long they stay,
- * and files that change while they are read.
+ * indicators_cases.c - the end-of-file and error indicators, how long they stay set, and files that change
+ * while they are read.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -109,8 +109,7 @@ CASE(growing_before_the_end_is_seen) {
     say("%b", block + 500, 15);
 }
 
-/* How much was read ahead before the cut cannot be told: it is less than a
- * third of the file. */
+/* The length of the read-ahead at the truncation is unspecified, but less than a third of the file. */
 CASE(a_file_that_shrinks) {
     put_pattern("file", 30000000);
     FILE *f = fopen("file", "r");

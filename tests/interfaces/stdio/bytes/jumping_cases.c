@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumping_cases.c - reading here and there in a file, where the seeks are put off;
- * and whoever looks at the descriptor's offset, or reads on from it.
+ * jumping_cases.c - reading at scattered offsets of a file, where the library delays seeks; and other
+ * readers of the descriptor or its offset.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -17,7 +17,7 @@
 
 enum { SIZE = 1 << 20 };
 
-/* A stream that has jumped about, with what it read there told. */
+/* Returns a stream after seeks and reads at scattered offsets; notes a checksum of the bytes read. */
 static FILE *jumping(size_t length) {
     static char record[1 << 16];
     put_pattern("file", SIZE);
@@ -34,7 +34,7 @@ static FILE *jumping(size_t length) {
     return f;
 }
 
-/* What is left in the stream must be right, too. */
+/* Expects the right bytes at the stream's offset, and after a seek. */
 static void go_on(FILE *f) {
     long at = ftell(f);
     int c = getc(f);
@@ -81,7 +81,7 @@ CASE(calls_on_the_descriptor) {
     }
 }
 
-/* What the kernel says of the descriptor to who opens a file that tells it. */
+/* /proc/self/fdinfo shows the descriptor's offset to a program that opens it. */
 CASE(looked_at_in_proc) {
     EACH_LENGTH(f) for (int by_stream = 0; by_stream < 2; by_stream++) {
         char path[40], text[100] = "";

@@ -13,7 +13,7 @@ static FILE *text_file(void) {
     return fopen("file", "r");
 }
 
-/* With no size there is no memory, whatever the pointer says. */
+/* If the size is 0, getline ignores the pointer's value and allocates memory. */
 CASE(getline_into_no_memory) {
     char other[16] = "not from malloc", *line = other;
     size_t size = 0;
@@ -83,7 +83,7 @@ CASE(fgets_with_an_old_error) {
     note_flags(f);
 }
 
-/* Lines of lengths around every edge of the buffer. */
+/* Lines whose lengths are near each multiple of the buffer's size. */
 static void put_edge_lines(void) {
     FILE *f = fopen("edges", "w");
     static const int lengths[] = {0,     1,      10,   126,  127,     128,     4085,  4090,
@@ -157,14 +157,14 @@ CASE(getline_refuses_null) {
     CALL(getline(&line, &size, f));
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
-/* Memory that malloc fills, so that it does not look like the end of a string. */
+#ifdef __GLIBC__ /* musl lacks this interface */
+/* M_PERTURB fills allocated memory, so that a missing null byte shows. */
 CASE(getline_of_an_empty_file) {
     char *line = NULL;
     size_t size = 0;
     FILE *f = fopen("/dev/null", "r");
     mallopt(M_PERTURB, 0x55);
-    for (int i = 0; i < 20; i++) /* what was freed before is not filled */
+    for (int i = 0; i < 20; i++) /* do not reuse freed memory, which is not filled */
         *(char *volatile *)&line = malloc(120);
     line = NULL;
     CALL(getline(&line, &size, f));

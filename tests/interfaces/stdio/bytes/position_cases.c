@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * position_cases.c - fseek, ftell, fgetpos, fsetpos, rewind in every state of
- * a stream; the kernel's offset where the program has asked for it to be set.
+ * position_cases.c - fseek, ftell, fgetpos, fsetpos and rewind in every state of a stream, and the
+ * kernel's offset after calls that must set it.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -15,7 +15,7 @@ static FILE *pattern_file(const char *mode) {
     return fopen("file", mode);
 }
 
-/* After each move: where it says it is, and the byte it finds there. */
+/* Seeks; notes the result, the stream's offset and the byte there. */
 static void seek_and_look(FILE *f, long offset, int whence) {
     int result = fseek(f, offset, whence);
     int error = errno;
@@ -26,7 +26,7 @@ static void seek_and_look(FILE *f, long offset, int whence) {
     note_flags(f);
 }
 
-/* libc asks where the descriptor stands until the stream has been sought. */
+/* Until a stream's first seek, ftell asks the kernel for the descriptor's offset. */
 CASE(moved_by_other_names) {
     FILE *f = fopen("file", "w+");
     dprintf(fileno(f), "abc");
@@ -51,7 +51,7 @@ CASE(moved_by_other_names) {
     note_file("file");
 }
 
-/* The same by fgetpos, of input; and on output that the kernel appends. */
+/* The same for fgetpos on input, and for output in append mode. */
 CASE(moved_meanwhile) {
     fpos_t place;
     put_lines("file", 300);
@@ -74,7 +74,8 @@ CASE(moved_meanwhile) {
     CALL(ftell(stdout));
 }
 
-/* Bytes that were just read, others, more than were read; what the buffering is, and on a pipe. */
+/* Notes the states after pushing back: the same bytes as read, others, or more; with any buffering, and on
+ * a pipe. */
 static void note_pushed_back(FILE *f, const char *pushed) {
     int fd = dup(fileno(f));
     CALL(getc(f));
@@ -113,7 +114,7 @@ CASE(fflush_after_pushing_back) {
     }
 }
 
-/* One more buffering, given while bytes are pushed back.  The case ends by _exit, since glibc aborts when it
+/* Sets another buffering while bytes are pushed back. The case ends by _exit, since glibc aborts when it
  * closes the stream; late_setvbuf_test closes it. */
 CASE(setvbuf_after_pushing_back) {
     put_text("file", "abcdefgh");
@@ -225,7 +226,7 @@ CASE(ftell_while_reading_in_every_way) {
     CALL(ftell(stdin));
 }
 
-/* musl has no buffer yet, glibc has made one for the seek. */
+/* At this point musl has no buffer, while glibc has allocated one for the seek. */
 CASE(ftell_after_a_seek_and_pushing_back) {
     put_text("file", "abcdefgh");
     for (int mode = _IOFBF; mode <= _IONBF; mode++) {
@@ -503,7 +504,7 @@ CASE(told_after_a_flush_of_nothing) {
     CALL(ftell(stdout));
 }
 
-/* Bytes that this process has read by system calls. */
+/* Returns how many bytes this process has read by system calls. */
 static long bytes_read(void) {
     char text[512] = "";
     long n = 0;
@@ -514,8 +515,7 @@ static long bytes_read(void) {
     return n;
 }
 
-/* Who reads a record here and a record there has nothing from more than two
- * blocks for each. */
+/* Reading single records at scattered offsets must not read more than two blocks for each. */
 CASE(records_here_and_there) {
     enum { RECORDS = 2000, RECORD = 4096, LARGE = 4 << 20 };
     static char record[RECORD];
@@ -557,7 +557,7 @@ CASE(places_in_a_pipe_that_has_a_name) {
     unlink("fifo");
 }
 
-/* Within its buffer libc seeks though the kernel refuses. */
+/* libc can seek within its buffer although the descriptor is closed. */
 CASE(seeks_where_the_descriptor_is_closed) {
     static const long places[] = {300, 0, 4095, 4096, 20000, 8};
     for (int way = 0; way < 6; way++) {
@@ -589,7 +589,7 @@ static int refuse_seek(void *cookie, off64_t *offset, int whence) {
     return -1;
 }
 
-/* Of a file, a block of memory and a callback, with and without bytes pushed back. */
+/* Streams of a file, of memory and of callbacks, with and without pushed-back bytes. */
 CASE(seeks_beyond_any_offset) {
     const long far[] = {LONG_MAX, LONG_MAX - 3, LONG_MIN, LONG_MIN + 3};
     static char area[] = "first second third";
@@ -612,7 +612,7 @@ CASE(seeks_beyond_any_offset) {
     }
 }
 
-/* The kernel's offsets in such a file are addresses, of which half are negative numbers. */
+/* The file is /proc/self/mem: the kernel's offsets are addresses, half of which are negative as off_t. */
 static FILE *open_memory(int way) {
     static const char *const modes[] = {"r", "r+", "w", "a"};
     static char own[100];
@@ -627,7 +627,7 @@ static FILE *open_memory(int way) {
     return f;
 }
 
-/* An address that is the same in each process. */
+/* Maps a page at the same address in each process. */
 static char *fixed_page(void) {
     char *const at = (char *)0x60000000; // NOLINT(performance-no-int-to-ptr)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
@@ -680,7 +680,7 @@ static void write_at_addresses(FILE *f, bool wide) {
 
 static void use_addresses(bool wide) {
     for (int way = 0; way < 16; way++) {
-        if (wide && way & 4) /* where libc hangs */
+        if (wide && way & 4) /* libc hangs in this combination */
             continue;
         say("way %d", way);
         FILE *f = CALL(open_memory(way));

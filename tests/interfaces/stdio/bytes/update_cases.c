@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * update_cases.c - streams open for reading and writing: turning round with
- * and without a seek between, and calls in the wrong direction.
+ * update_cases.c - streams open for reading and writing: switching direction with and without a seek
+ * between, and calls in the wrong direction.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -17,7 +17,7 @@ CASE(pushed_back_on_output) {
     CALL(fread(bytes, 1, sizeof bytes, f));
     say("%q", bytes);
     note_flags(f);
-    CALL(fclose(f)); /* glibc spoils its heap when something is written and pushed back now */
+    CALL(fclose(f)); /* do not write and push back here: glibc would corrupt its heap */
 }
 
 CASE(read_then_write_without_seek) {
@@ -292,8 +292,8 @@ CASE(raw_calls_between) {
     note_file("file");
 }
 
-/* The reader has read a few blocks; then the file is changed in a place that
- * libc has not read yet, and read there. */
+/* After the reader has read a few blocks, changes the file at an offset that libc has not read yet, and
+ * reads there. */
 static void change_before_reading(void (*change)(FILE *reader)) {
     put_lines("read", 3000);
     FILE *f = fopen("read", "r");
@@ -377,7 +377,7 @@ static void rewound(const char *mode) {
     fclose(f);
 }
 
-/* As programs do that look at a file of /proc again and again. */
+/* As programs do that read a file in /proc repeatedly. */
 CASE(a_file_that_is_read_again) {
     rewound("r");
     rewound("r+");
