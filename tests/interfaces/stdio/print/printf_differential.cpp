@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// printf_differential.cpp - snprintf, or swprintf, as libasf_stdio has it against
-// libc's, for formats and values made at random: the same memory, whole, and the
-// same returned value.
-//
+// printf_differential.cpp - compares snprintf or swprintf of libasf_stdio with libc's for random formats and
+// values: the memory and the returned value must be the same.
 //   printf_differential [--wide] [calls [seed]]     ASF_PRINTF_CALLS, ASF_PRINTF_SEED
-//
-// Prints the calls that differ; exits 1 when there were any.
+// Prints the calls that differ; exits with 1 if there are any.
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -26,14 +23,14 @@
 enum { WIDE_TEXTS = 10 };
 #else
 #define NAME_OF_LIBC "libc.so"
-enum { WIDE_TEXTS = 9 }; // musl reads from a null pointer
+enum { WIDE_TEXTS = 9 }; // musl crashes on a null pointer
 #endif
 
 namespace {
 
 enum { ROOM = 6000, SHOWN = 20 };
 
-// The same format in either kind of characters.
+// Converts a format to either kind of characters.
 template <class Char> std::basic_string<Char> in_characters(const std::string &text) {
     return std::basic_string<Char>(text.begin(), text.end());
 }
@@ -60,7 +57,7 @@ template <class Char> struct comparison {
     }
 
   private:
-    // Wide text that libc refuses may be there in part.
+    // If libc rejects wide text, a part of the text may be in memory.
     bool is_same_memory(size_t n, bool failed) const {
         for (size_t i = 0; i < n; i++)
             if (left[i] != right[i] && (sizeof(Char) == 1 || !failed || i + 8 >= n || right[i] != UNTOUCHED))
@@ -95,9 +92,9 @@ class generator {
     uint64_t bits() { return source(); }
     uint64_t below(uint64_t n) { return source() % n; }
     bool once_in(uint64_t n) { return below(n) == 0; }
-    // As many bits as it happens to be.
+    // An integer of a random number of bits.
     uint64_t integer() { return source() >> below(64); }
-    // The first is chosen most often.
+    // Returns the first text in half of the cases, else any.
     template <size_t N> const char *one_of(const char *const (&texts)[N]) {
         return texts[once_in(2) ? 0 : below(N)];
     }
@@ -131,7 +128,7 @@ class generator {
         switch (below(4)) {
         case 0:
             return value();
-        case 1: // any pattern but those that are no numbers
+        case 1: // any bit pattern that is a valid number
             return std::ldexp(static_cast<long double>(bits() | UINT64_C(1) << 63),
                               static_cast<int>(below(2400)) - 1200);
         case 2:
@@ -239,7 +236,7 @@ template <class Char> void print_text(comparison<Char> &c, generator &g) {
         c.compare(g.room(), g.specification("s", 12, 300), g.once_in(9) ? nullptr : g.one_of(texts));
 }
 
-// Several conversions: the arguments must be taken in step, libc's share among them.
+// Several conversions: the arguments must be taken in the right order, even if libc formats some of them.
 template <class Char> void print_several(comparison<Char> &c, generator &g) {
     static const char *const whole[] = {"d", "i", "5d", "-7d", "02x", "c", "%%%d", "*d"};
     static const char *const real[] = {"f", "g", ".3f", "e", "a", "8.2f", "'f", ".17g"};
@@ -256,7 +253,7 @@ template <class Char> void print_several(comparison<Char> &c, generator &g) {
     c.compare(g.room(), "%2$s %1$d%%", static_cast<int>(g.integer()), "text");
 }
 
-// Four arguments by number, in any order and some of them twice.
+// Numbered conversions of four arguments, in any order; some arguments are used twice.
 template <class Char> void print_numbered(comparison<Char> &c, generator &g) {
     static const char *const letters[] = {"d", "s", "f", "lx", "Lg"};
     std::string format = "numbered: ";
@@ -299,7 +296,7 @@ template <class Char> typename comparison<Char>::printing_function find(const ch
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     void *found = handle ? dlsym(handle, name) : nullptr;
     Dl_info info;
-    // musl's libc has the name of its loader.
+    // musl's libc.so is found under the name of its loader.
     const std::string file =
         library == std::string("libc.so") ? "ld-musl" : std::string(library).substr(0, 6);
     if (!found || !dladdr(found, &info) || !strstr(info.dli_fname, file.c_str())) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * printing_cases.c - the printf family: what is printed, what is returned.
+ * printing_cases.c - the printf family: the text and the returned value.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -79,7 +79,7 @@ CASE(strings) {
     end();
 }
 
-/* musl counts the padding and does not put it.  What is longer than a buffer is put in chunks. */
+/* musl counts the padding, but does not print it. Text longer than a buffer is written in chunks. */
 CASE(wide_text_with_the_flag_0) {
     char text[100] = "", *allocated = NULL;
     memset(text, '#', sizeof text - 1);
@@ -282,7 +282,7 @@ CASE(argument_lists) {
     end();
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(obstacks) {
     struct obstack o;
     obstack_init(&o);
@@ -393,7 +393,7 @@ CASE(printing_to_its_own_buffer) {
     CALL(puts(text));
 }
 
-/* Not defined by C, and done: what glibc makes of it, it is to stay. */
+/* C does not define this, but programs do it, so the result must be glibc's. */
 CASE(strings_printed_onto_themselves) {
     char text[200] = "one", *volatile same = text;
     for (int i = 0; i < 8; i++)
@@ -412,7 +412,7 @@ CASE(strings_printed_onto_themselves) {
     say("%.6s", text);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 extern int _IO_sprintf(char *, const char *, ...);
 
 CASE(old_name_of_sprintf) {
@@ -422,7 +422,7 @@ CASE(old_name_of_sprintf) {
 }
 #endif
 
-/* n and the buffer's true size may differ: nothing behind the null is touched. */
+/* n and the buffer's real size may differ: no byte after the null byte is changed. */
 CASE(memory_behind_the_text) {
     static const char *const formats[] = {
         "%d", "%5d", "%-9d|", "%08x", "%lu", "plain", "%o and a longer text"};
@@ -509,7 +509,7 @@ CASE(lines_with_more_behind_than_fits) {
     }
 }
 
-/* To musl text and the "%%" after it are one chunk.  Here the text alone may fit into the buffer. */
+/* musl treats text and a following "%%" as one chunk. Here the text alone may fit into the buffer. */
 #define FIFTY "01234567890123456789012345678901234567890123456789"
 CASE(percent_signs_that_overflow_a_line) {
     static char buffer[200];
@@ -531,7 +531,7 @@ static long size_of(const char *path) {
     return stat(path, &st) == 0 ? (long)st.st_size : -1;
 }
 
-/* What is in the file after each call, and so when a buffer that is just full goes out. */
+/* Notes the file's contents after each call, to show when a buffer that is exactly full is written. */
 CASE(buffers_filled_to_the_last_byte) {
     static const int sizes[] = {128, 4096, 5000};
     for (int i = 0; i < 3; i++) {
@@ -548,7 +548,7 @@ CASE(buffers_filled_to_the_last_byte) {
     }
 }
 
-/* Where the descriptor is after each call tells which chunk of a number or of its padding has overflowed the
+/* The descriptor's offset after each call shows which chunk of a number, or of its padding, overflowed the
  * buffer. */
 #define OVERFLOW(format, ...)                                                                                \
     do {                                                                                                     \
@@ -618,7 +618,7 @@ CASE(numbered_arguments) {
     say("%s", text);
 }
 
-/* Longer than libc's buffer, and not than ours. */
+/* Longer than libc's buffer, but not longer than ours. */
 CASE(long_strings_with_a_width) {
     static char text[10001];
     memset(text, 'x', sizeof text - 1);
@@ -652,7 +652,7 @@ static void take(const char *format, ...) {
     end();
 }
 
-/* Programs go on where libc's functions leave the list. */
+/* Programs continue with the va_list after the call, where libc's function left it. */
 CASE(arguments_behind_a_call) {
     take("%d", 1, 2, 3, 4);
     take("%s %.2f %d\n", "abc", 2.5, 7, 8, 9);
@@ -667,7 +667,7 @@ CASE(arguments_behind_a_call) {
     take("%*d", 3, 4, 5, 6);
 }
 
-/* Each ends the fortified program. */
+/* In the fortified variant, each call ends the program. */
 CASE(sprintf_that_overflows) {
     char text[8];
     volatile int many = 123456789;
@@ -683,7 +683,7 @@ CASE(sprintf_that_overflows_before_an_error) {
     static const wchar_t bad[] = {L'a', 0x110000, 0};
     static const char *volatile format = "%d%d%ls";
     char text[8];
-    say("%d", sprintf(text, format, 12, 34, bad)); /* fits, and fails */
+    say("%d", sprintf(text, format, 12, 34, bad)); /* the size fits, but the conversion fails */
     say("%d", sprintf(text, format, 123456789, 5, bad));
 #endif
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scan_cancellation.c - a thread cancelled while scanf waits for input: what it
- * had read is gone, and the stream's lock is free.  Only under the preload: in
- * the archives scanf is libc's.
+ * scan_cancellation.c - a thread is cancelled while scanf waits for input: the input that it has read is
+ * lost, and the stream's lock is free. Only with the preload: the archives use libc's scanf.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -43,5 +42,5 @@ static void cancel_scan(const char *format) {
 CASE(cancelled_while_scanning) {
     cancel_scan("%d");
     cancel_scan("%[^\n]");
-    cancel_scan("%d\xff"); /* which is no character: libc's own code */
+    cancel_scan("%d\xff"); /* not a valid character: libc's own code handles it */
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// scanf_differential.cpp - scanf on random formats and inputs, libc's and ours
-// side by side in one process: returned value, stored bytes, errno, indicators,
-// position, what was asked of the source, and the next byte must be the same.
-//
+// scanf_differential.cpp - compares scanf with libc's in one process, for random formats and inputs. The
+// returned value, stored bytes, errno, indicators, offset, reads of the source and the next byte must be the
+// same.
 // usage: scanf_differential [--wide] [CALLS [SEED [LOCALE]]]
 // --wide: fwscanf, on streams of wide characters.
 #include <algorithm>
@@ -28,8 +27,8 @@
 constexpr bool all_is_compared = true;
 #else
 #define NAME_OF_LIBC "libc.so"
-// Not how often musl asks for how much, nor the errno with which its conversions of numbers end; without a
-// buffer it loses bytes.
+// musl's reads of the source, and its errno after conversions of numbers, differ. Without a buffer musl loses
+// bytes.
 constexpr bool all_is_compared = false;
 #endif
 
@@ -130,15 +129,15 @@ std::string width() {
     return dice.of(widths);
 }
 
-// A sanitizer's runtime, through which libc's code is called, takes %mc for %ms.  musl's wide scanf writes
-// the bytes of a character behind its memory for %mc.
+// A sanitizer's runtime, which wraps libc's function, treats %mc as %ms. musl's wide scanf writes a
+// character's bytes beyond its memory for %mc.
 #ifdef UNDER_SANITIZERS
 constexpr bool knows_mc = false;
 #else
 constexpr bool knows_mc = true;
 #endif
 
-// The letter of a conversion and what it stores.
+// A conversion's text, and the kind of value that it stores.
 struct conversion {
     std::string text;
     stored kind;
@@ -156,7 +155,7 @@ conversion floating() {
     return {std::string(dice.of(lengths)) + dice.of(letters), bytes};
 }
 
-// Sets that the inputs end soon enough; any others get a width.
+// Sets that end soon in these inputs; any other set gets a width.
 std::string set() {
     static const char *const sets[] = {"[0-9]",    "[a-z]",   "[^\n]",        "[^ ]",     "[^,]",
                                        "[-+0-9.]", "[]x]",    "[^]\n]",       "[^-\n]",   "[a-]",
@@ -229,7 +228,7 @@ void add_conversion(format &f, bool positional) {
     bool suppressed = dice.one_in(8);
     size_t at = positional ? dice.below(5) : f.used;
     if (positional && f.kinds[at] != nothing && (wide_calls || f.kinds[at] != c.kind))
-        return; // one argument is of one kind; see also same_bytes
+        return; // an argument can have only one kind; see also same_bytes
     f.text += "%";
     if (positional)
         f.text += std::to_string(at + 1) + "$";
@@ -464,7 +463,7 @@ std::string make_content(size_t size) {
 
 // --- sources ------------------------------------------------------------------------------
 
-// What an fopencookie stream reads from: piece by piece, with errors now and then.
+// The source of an fopencookie stream: returns chunks, and errors now and then.
 struct cookie {
     const std::string *content;
     size_t at = 0;
@@ -541,7 +540,7 @@ void open_stream(stream &t, source kind, std::string &content, uint64_t seed, bo
     }
 }
 
-// --- one call, twice --------------------------------------------------------------------------
+// --- one call by both libraries --------------------------------------------------------------
 
 struct outcome {
     int returned, error;
@@ -580,7 +579,7 @@ bool untouched(const char *p) {
 }
 
 bool same_pointer(const char *x, const char *y, stored kind) {
-    if (x == y) // not stored, or no pointer to musl, as of %md
+    if (x == y) // not stored, or not a pointer for musl, as with %md
         return true;
     if (!x || !y || untouched(x) || untouched(y))
         return x == y;
@@ -591,7 +590,7 @@ bool same_pointer(const char *x, const char *y, stored kind) {
     return *x == *y;
 }
 
-// libc's fwscanf puts two nulls behind the bytes of a %s, where C has one.
+// libc's fwscanf adds two null bytes after the bytes of a %s, where C requires one.
 bool same_bytes(const char *libcs, const char *ours) {
     for (size_t i = 0; i < slot_size; i++) {
         const bool second_null = wide_calls && i > 0 && libcs[i] == 0 && libcs[i - 1] == 0 && ours[i] == 0x5a;
@@ -650,7 +649,7 @@ int rounding() {
     return dice.one_in(40) ? modes[dice.below(3)] : 0;
 }
 
-// Both streams after it: indicators, position, what the source was asked.
+// Compares both streams after a call: indicators, offset, and reads of the source.
 bool compare_streams(const format &f, stream (&t)[2], source kind) {
     bool same = true;
     const auto check = [&](const char *what, long libc, long ours) {
@@ -665,7 +664,7 @@ bool compare_streams(const format &f, stream (&t)[2], source kind) {
         check("bytes asked for", static_cast<long>(t[0].state.at), static_cast<long>(t[1].state.at));
         check("reads", t[0].state.calls, t[1].state.calls);
     } else if (kind != pipe_end) {
-        // Before the start, where ungetc can lead, libc tells nonsense.
+        // Before the start, which ungetc can reach, libc returns a wrong offset.
         long at = t[0].of->ftell(t[0].file);
         if (at >= 0)
             check("position", at, t[1].of->ftell(t[1].file));
@@ -700,7 +699,7 @@ bool scan_both(stream (&t)[2], source kind) {
     return compare_streams(f, t, kind) && same;
 }
 
-// What happens between two calls, to both alike.
+// Makes a random call on both streams between two scanf calls.
 bool step_both(stream (&t)[2], source kind, size_t size) {
     size_t what = dice.below(12);
     int got[2] = {0, 0};
@@ -714,7 +713,7 @@ bool step_both(stream (&t)[2], source kind, size_t size) {
         else if (what == 6 && kind != memory)
             got[i] = wide_calls ? static_cast<int>(s.ungetwc(static_cast<wint_t>(ch), t[i].file))
                                 : s.ungetc(ch, t[i].file);
-        else if (what == 7 && kind <= large_file && !wide_calls) // libc's does not always come back from it
+        else if (what == 7 && kind <= large_file && !wide_calls) // libc's fseek sometimes never returns
             got[i] = s.fseek(t[i].file, std::min(target, static_cast<long>(size)), SEEK_SET);
         else if (what == 8)
             s.clearerr(t[i].file);
@@ -724,7 +723,7 @@ bool step_both(stream (&t)[2], source kind, size_t size) {
     return got[0] == got[1];
 }
 
-// Bytes that are no text end a wide stream early: in most of them there are none.
+// Invalid characters end a wide stream early, so most inputs contain none.
 std::string make_input(size_t size) {
     std::string s = make_content(size);
     if (wide_calls && !dice.one_in(5))
@@ -741,7 +740,7 @@ bool session(source kind) {
     if (kind == plain_file || kind == update_file)
         write_file(path, content);
     uint64_t seed = dice.source();
-    bool fails = dice.one_in(3) && all_is_compared; // at one read of several, which differ
+    bool fails = dice.one_in(3) && all_is_compared; // one of several reads fails; the reads differ on musl
     int buffer = static_cast<int>(dice.below(12));
     stream t[2] = {{&sides[0], nullptr, {}}, {&sides[1], nullptr, {}}};
     for (stream &one : t) {
@@ -762,7 +761,7 @@ bool session(source kind) {
     return same;
 }
 
-// libc's streams of a program's own functions and of memory are none of wide characters.
+// libc's streams on callbacks and on memory cannot be wide.
 source any_source() {
     source s;
     do
@@ -779,7 +778,7 @@ bool text_session() {
         int mode = rounding();
         size_t at = dice.below(content.size() + 1);
         calls++;
-        // A copy that ends where the string does, so that nothing is read behind it unnoticed.
+        // A copy of exactly this length, so that a sanitizer detects reads beyond it.
         std::unique_ptr<char[]> copy(new char[content.size() - at + 1]);
         memcpy(copy.get(), content.c_str() + at, content.size() - at + 1);
         for (int k : {0, 1})
@@ -799,7 +798,7 @@ bool text_session() {
 
 int main(int argc, char **argv) {
     wide_calls = argc > 1 && strcmp(argv[1], "--wide") == 0;
-    if (wide_calls) { // with files of its own: both may run at once
+    if (wide_calls) { // uses other files, since both tests may run at once
         path = "scanf_differential.wide_in";
         large_path = "scanf_differential.wide_large";
         argc--;

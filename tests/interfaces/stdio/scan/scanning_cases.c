@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scanning_cases.c - the scanf family: conversions, failures, and where the
- * stream stands afterwards.
+ * scanning_cases.c - the scanf family: conversions, failures, and the stream's offset afterwards.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -14,7 +13,7 @@ static FILE *text(const char *content) {
     return fopen("in", "r");
 }
 
-/* Where it stopped: position, indicators and the next character. */
+/* Notes where scanf stopped: offset, indicators and the next character. */
 static void note_rest(FILE *f) {
     note_state(f);
     say("  next %d", getc(f));
@@ -295,7 +294,7 @@ CASE(after_writing) {
 
 static const unsigned char untouched[64] = {[0 ... 63] = 0x5a};
 
-/* One conversion of one input: all that can be seen of it. */
+/* Notes all results of one conversion of one input. */
 static void scan_once(const char *format, const char *input) {
     union {
         unsigned char bytes[64];
@@ -331,7 +330,7 @@ CASE(what_a_mismatch_consumes) {
             scan_once(formats[j], inputs[i]);
 }
 
-/* To musl what has no digit is an invalid argument; what has a prefix or an exponent is a mismatch alone. */
+/* musl sets EINVAL if there is no digit. After a prefix or an exponent alone, it only reports a mismatch. */
 CASE(what_is_no_number) {
     static const char *const inputs[] = {"x",    "-",  "-x", "+",   "0x", "0xg",  "9",     "1e",
                                          "1e+x", ".",  "-.", "0x.", "na", "nan(", "nan(-", "infi",
@@ -462,7 +461,7 @@ CASE(allocation_flag_of_old) {
     free(a);
     CALL(plain_sscanf("x", "%5as", &a));
     say("%q", a);
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     int _IO_sscanf(const char *, const char *, ...);
     CALL(_IO_sscanf("y", "%as", &b));
     say("%q", b);
@@ -555,7 +554,8 @@ CASE(returns_without_more_input) {
     kernel_write(ends[1], "abc");
     CALL(fscanf(f, "%3s", word));
     kernel_write(ends[1], "inf,nan");
-    CALL(fscanf(f, "%lf,%3lf", &d, &d)); /* without a width glibc 2.41 looks for a bracket */
+    /* with a width, since without one glibc 2.41 waits for a parenthesis */
+    CALL(fscanf(f, "%lf,%3lf", &d, &d));
     close(ends[1]);
     CALL(fscanf(f, "%d", &a));
     note_flags(f);
@@ -606,7 +606,7 @@ static void share_pairs(const char *format) {
 }
 
 CASE(two_threads_on_one_stream) {
-    char many[300] = "%d %d\n"; /* more than is taken apart: libc's own code */
+    char many[300] = "%d %d\n"; /* too many for our parser: libc's own code */
     for (int i = 0; i < 70; i++)
         strcat(many, "%*n");
     share_pairs("%d %d\n");
