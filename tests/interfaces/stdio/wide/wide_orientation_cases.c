@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_orientation_cases.c - which streams are wide ones, from when, and what
- * the functions of the other kind do on them; character sets by fopen's ccs=.
+ * wide_orientation_cases.c - which streams become wide, and when; byte functions on wide streams and the
+ * reverse; character sets by fopen's ccs=.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -262,8 +262,8 @@ static void write_and_read(const char *charset) {
     CALL(fclose(f));
 }
 
-/* ftell counts what is not written yet, with a change of set at each character;
- * libc's tells nonsense. */
+/* ftell includes unwritten output with a change of character set at each character; libc's returns a wrong
+ * value. */
 CASE(telling_where_shifts_are_many) {
     FILE *f = CALL(fopen("file", "w,ccs=ISO-2022-JP"));
     for (int i = 0; i < 200; i++)

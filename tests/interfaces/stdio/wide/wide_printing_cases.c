@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_printing_cases.c - fwprintf on streams in every mode: what is written
- * when, what stays in the buffer, what a failing conversion leaves; swprintf
- * where there is not enough room.
+ * wide_printing_cases.c - fwprintf on streams in every mode: when output is written, what stays in the
+ * buffer, and the state after a failing conversion; swprintf into too small a buffer.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -165,7 +164,7 @@ CASE(into_a_full_device) {
     CALL(fclose(f));
 }
 
-/* --- streams that are no wide output ------------------------------------------------- */
+/* --- streams that are not wide output -------------------------------------------------------- */
 
 CASE(other_streams) {
     put_text("file", "text");

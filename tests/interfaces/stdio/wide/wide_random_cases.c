@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_random_cases.c - wide streams under random sequences of calls, on text
- * that is right, malformed or cut short, in several character sets.
+ * wide_random_cases.c - wide streams under random sequences of calls, on valid, malformed or truncated
+ * text, in several character sets.
  *
- * Left out is what libc itself does not survive: it loops when a seek ends
- * within a character, aborts on fseek(SEEK_CUR) after ungetwc, and spoils its
- * heap on ungetwc after output that was only flushed.
+ * The sequences omit calls that break libc: it loops if a seek ends within a character, aborts on
+ * fseek(SEEK_CUR) after ungetwc, and corrupts its heap on ungetwc after output that was only flushed.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -230,7 +229,8 @@ static void random_run(unsigned seed, enum flavour flavour, const char *charset,
     r.reads = which != 2 && which != 5;
     r.writes = which >= 2;
     say("seed %u mode %s, %ld bytes", seed, mode, (long)t.n);
-    if (draw(5) == 0 && !strstr(charset, "2022")) { /* where a buffer of shifts alone is too much for libc */
+    /* in these sets, shift sequences alone can overflow libc's buffer */
+    if (draw(5) == 0 && !strstr(charset, "2022")) {
         static char own[3000];
         CALL(setvbuf(r.f, own, (int)draw(3), 16 + draw(2000)));
         r.seeks = false;

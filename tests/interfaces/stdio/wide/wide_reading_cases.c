@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_reading_cases.c - input of wide characters: characters cut by the ends
- * of reads, malformed and unfinished ones, ungetwc, lines, where the offset
- * stands.
+ * wide_reading_cases.c - input of wide characters: characters divided between reads, malformed and
+ * unfinished ones, ungetwc, lines, and the offset afterwards.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -124,7 +123,7 @@ static void read_with(char *buffer, int mode, size_t size) {
     CALL(ftell(f));
     CALL(fgetws(line, 40, f));
     say("offset %ld", raw_offset(fileno(f)));
-    if (!buffer) /* libc loops when it seeks in a buffer too small for it */
+    if (!buffer) /* libc loops on a seek if its buffer is too small */
         CALL(fseek(f, 5, SEEK_SET));
     note_rest(f);
     fclose(f);
@@ -284,7 +283,7 @@ CASE(a_child_reads_on) {
 
 static int ends[2];
 
-/* Each byte when the one before it has been read. */
+/* Writes each byte after the one before it has been read. */
 static void *write_slowly(void *text) {
     for (const char *p = text; *p; p++) {
         int waiting = 1;
@@ -491,7 +490,8 @@ CASE(pushing_back_behind_a_seek_that_failed) {
     unlink("fifo");
 }
 
-/* The buffer of characters may be there or not, which shows in the place after ungetwc. */
+/* Pushes back before the first read. Whether the buffer of wide characters exists shows in the offset
+ * afterwards. */
 static void push_back_first(const char *how, char *buf, int mode, size_t size) {
     fpos_t place;
     say("%s", how);

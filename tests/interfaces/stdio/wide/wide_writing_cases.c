@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wide_writing_cases.c - output of wide characters: which are written when, in
- * every mode; characters that have no bytes; what errors leave; what is there
- * when a process ends or another begins.
+ * wide_writing_cases.c - output of wide characters: when each is written in every mode, characters that
+ * cannot be encoded, the state after errors, and the output visible when a process ends or another starts.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -30,7 +29,7 @@ static void put_many(FILE *f, wchar_t ch, int n) {
         fputwc(ch, f);
 }
 
-/* --- a pipe shows every write --------------------------------------------------- */
+/* --- each write to a pipe is visible --------------------------------------------------------- */
 
 static int ends[2];
 
@@ -159,7 +158,7 @@ CASE(late_setvbuf) {
     say("%ld", waiting_in(ends[0]));
 }
 
-/* --- characters that have no bytes -------------------------------------------------- */
+/* --- characters that cannot be encoded ------------------------------------------------------- */
 
 static void without_bytes(const wchar_t *text) {
     FILE *f = fopen("file", "w");
@@ -291,7 +290,7 @@ CASE(what_cannot_be_written) {
     WITH_ERRNO(fclose(f));
 }
 
-/* After a seek libc's buffer begins where its block does. */
+/* After a seek, libc's buffer begins at a multiple of the block size. */
 static void write_near_the_end_of_a_block(const char *mode) {
     for (int size = 4079; size < 4100; size++) {
         put_pattern("file", (size_t)size);
@@ -310,7 +309,7 @@ CASE(near_the_end_of_a_block) {
     write_near_the_end_of_a_block("r+,ccs=ISO-8859-1");
 }
 
-/* --- much output, and who looks at it --------------------------------------------------- */
+/* --- much output, and its visibility --------------------------------------------------------- */
 
 static void look(void) {
     say("%ld", size_of("file"));
