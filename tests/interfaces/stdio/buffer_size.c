@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffer_size.c - tells how large the buffers of its streams are, once they are used: what
- * buffer=SIZE changes, and what it leaves.  With CONF it asks for a size of its own.
+ * buffer_size.c - prints the sizes of its streams' buffers after their first use: buffer=SIZE changes some
+ * of them. If CONF is defined, the program requests a size by asf_conf.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

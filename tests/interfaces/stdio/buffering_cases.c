@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffering_cases.c - setvbuf and its kin, fflush, and what of the output has
- * reached the file when somebody looks.
+ * buffering_cases.c - setvbuf and similar functions, fflush, and which output is in the file at a given
+ * time.
  */
 #include "transcript.h"
 
@@ -126,7 +126,7 @@ CASE(late_changes_of_input) {
     CALL(fgets(line, sizeof line, f));
 }
 
-/* The buffer that setvbuf allocates, or the mode alone, leaves the bytes that were pushed back. */
+/* Pushed-back bytes stay after a setvbuf that allocates a buffer or sets only the mode. */
 CASE(pushed_back_before_setvbuf) {
     static const int modes[] = {_IOFBF, _IOLBF};
     put_lines("in", 20);
@@ -349,7 +349,7 @@ CASE(what_stat_sees_of_blocks) {
     say("seen %ld", (long)st.st_size);
 }
 
-/* How much libc has written when standard error comes between. */
+/* Shows how much of the output libc has written before a message to standard error. */
 static void write_both(int n) {
     for (int i = 0; i < n; i++)
         putchar('o');
@@ -479,7 +479,7 @@ static int terminal(int *master) {
     int slave = open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     struct termios quiet;
     tcgetattr(slave, &quiet);
-    quiet.c_lflag &= ~(tcflag_t)ECHO; /* it would come at any time */
+    quiet.c_lflag &= ~(tcflag_t)ECHO; /* the echo would arrive at a random time */
     tcsetattr(slave, TCSANOW, &quiet);
     return slave;
 }
@@ -499,9 +499,8 @@ CASE(a_terminal_for_output_only) {
     drain_terminal(master);
 }
 
-/* The kernel hands bytes from one end to the other in its own time. */
-/* The kernel hands a terminal's output over when it finds the time: what is
- * there once nothing more has come for 150 ms. */
+/* The kernel passes bytes from one end to the other at some later time. */
+/* Returns how many bytes of a terminal's output have arrived, once no more have arrived for 150 ms. */
 static int waiting_at(int master) {
     int waiting = -1, before = -1;
     for (int quiet = 0; quiet < 15; quiet++) {
@@ -527,7 +526,7 @@ CASE(a_terminal_opened_by_name) {
     CALL(waiting_at(master));
 }
 
-/* Reading a line buffered or unbuffered input first shows line buffered output. */
+/* Reading from a line-buffered or unbuffered input first flushes line-buffered output. */
 CASE(input_flushes_line_buffered_output) {
     setlinebuf(stdout);
     FILE *f = fopen("out", "w");
@@ -553,7 +552,7 @@ CASE(input_flushes_line_buffered_output) {
     note_file("out");
 }
 
-/* A slow producer: each piece is seen when libc would write it. */
+/* A slow writer: each chunk must arrive when libc would write it. */
 CASE(slow_output_into_a_pipe) {
     int ends[2];
     pipe(ends);
@@ -601,13 +600,13 @@ CASE(line_buffering_given_late) {
     note_file("file");
 }
 
-#ifdef UNDER_GCOV /* which needs some at exit */
+#ifdef UNDER_GCOV /* gcov needs memory at exit */
 static void give_memory_back(void) {
     setrlimit(RLIMIT_AS, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
 }
 #endif
 
-/* Nothing more from malloc, of any size, nor from mmap. */
+/* Makes all later calls of malloc and mmap fail. */
 static void take_all_memory(void) {
 #ifdef UNDER_GCOV
     atexit(give_memory_back);
@@ -618,7 +617,8 @@ static void take_all_memory(void) {
             ;
 }
 
-/* libc's streams go on with a byte of their own, whatever they are on and whichever way they turn. */
+/* Without memory, each of libc's streams works with a one-byte buffer, for any file and when it switches
+ * between reading and writing. */
 CASE(no_memory_for_a_turn) {
     static char line[200];
     put_pattern("file", 5000);
@@ -701,7 +701,7 @@ CASE(no_memory_for_wide_characters) {
     take_all_memory();
     CALL(fputwc(L'a', out));
     CALL(fclose(out));
-    take_all_memory(); /* what fclose gave back: glibc takes a buffer of no characters for one */
+    take_all_memory(); /* the memory that fclose freed; glibc uses even a buffer for no characters */
     CALL(fgetwc(in));
     CALL(fgetwc(in));
     CALL(fputws(L"no memory\n", stderr));

@@ -144,7 +144,8 @@ def with_peer(rng):
 
 def with_filter(rng):
     mode = rng.choice("rrww")
-    how = rng.choice(["open", "fdopen"])  # what a process that is ended by its number leaves of its input is open
+    # not "standard": how much input a process leaves when it is killed by number is unspecified
+    how = rng.choice(["open", "fdopen"])
     steps = [f"{how}={mode}", f"{'get' if mode == 'r' else 'put'}={amount(rng)}"]
     steps += [move(rng, mode) for _ in range(rng.choice([0, 0, 1, 4]))] + [f"filter={rng.choice('sf')}"]
 
@@ -206,7 +207,7 @@ def sequence(seed, unix):
     else:
         size = rng.choice([0, 20000, 65536, 150000, 400000])
         mode, steps = of_bulk(rng)
-    if not unix and mode != "r" and "numclose" in steps:  # the error is told with a later block
+    if not unix and mode != "r" and "numclose" in steps:  # a later block reports the error
         steps = steps[:steps.index("numclose")] + ["numclose", "contents"]
     return size, mode, published(steps, unix)
 

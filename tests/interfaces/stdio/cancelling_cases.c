@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cancelling_cases.c - threads that are cancelled, that end or that throw in a call,
- * and calls that take a stream from under other threads: what they leave behind.
+ * cancelling_cases.c - threads that are cancelled, end or throw inside a call, and calls that replace a
+ * stream while other threads use it: the state of the stream afterwards.
  */
 #include "transcript.h"
 
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { LONGEST = 10 }; /* seconds; a case that hangs is killed then */
+enum { LONGEST = 10 }; /* seconds, after which a hanging case is killed */
 
 static FILE *shared;
 static atomic_int stage;
@@ -64,7 +64,7 @@ static void tries(void) {
     stage = result == 0;
 }
 
-/* By a thread, for which the lock is not its own. */
+/* Another thread tries the lock, for which it would not be recursive. */
 static void try_from_another_thread(FILE *f) {
     struct thread t;
     FILE *before = shared;
@@ -75,7 +75,8 @@ static void try_from_another_thread(FILE *f) {
     say("another thread gets it %d", stage);
 }
 
-/* Not by a new thread, which libc may take for one that has ended. */
+/* Notes whether the lock is free. Not for a new thread: libc may take it for a thread that has ended and
+ * held the lock. */
 static void try_lock(FILE *f) {
     int result = ftrylockfile(f);
     if (result == 0)
@@ -83,7 +84,7 @@ static void try_lock(FILE *f) {
     say("it is free %d", result == 0);
 }
 
-/* --- taken from under others ----------------------------------------------------------- */
+/* --- replaced while in use ------------------------------------------------------------------- */
 
 static bool reopened;
 static int got;
@@ -126,10 +127,10 @@ CASE(cancelled_while_it_opens) {
     cancel(&t);
     unlink("fifo");
     CALL(fflush(NULL));
-    CALL(open("/dev/null", O_RDONLY | O_CLOEXEC)); /* no descriptor is left */
+    CALL(open("/dev/null", O_RDONLY | O_CLOEXEC)); /* notes whether a descriptor was leaked */
 }
 
-/* It refuses everything then, and is nobody's. */
+/* After the cancellation the stream's calls all fail, and no thread holds its lock. */
 static void cancelled_in_freopen(const char *mode) {
     struct thread t;
     char byte;
@@ -175,7 +176,7 @@ CASE(cancelled_before_it_reopens) {
     CALL(fclose(shared));
 }
 
-/* Or the other thread may wait for seconds for a lock of glibc's. */
+/* Without a pause, the other thread may wait for seconds for one of glibc's locks. */
 static void pause_at_times(void) {
     static int calls;
     if (++calls % 100 == 0)
@@ -196,7 +197,8 @@ static void reads_until_told(void) {
     }
 }
 
-/* A busy machine has the lock go back to the other thread for a time slice each. */
+/* Returns whether so much time has passed. On a busy machine the other thread keeps the lock for a time
+ * slice each time. */
 static bool longer_than(double seconds, const struct timespec *begun) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -222,7 +224,7 @@ static void reopen_beside(void (*body)(void), const char *mode, int times) {
     try_lock(shared);
     CALL(fclose(shared));
     unlink("file");
-    _exit(0); /* exit may meet a circle in glibc's list of streams, and never end */
+    _exit(0); /* not exit, which may loop for ever in glibc's damaged list of streams */
 }
 
 CASE(reopened_beside_a_writer) {
@@ -267,7 +269,7 @@ static void flushes_all(void) {
     say("flushed %d", result);
 }
 
-/* A stream into a pipe in which there is no room for it. */
+/* Returns a full pipe. */
 static int full_pipe(void) {
     int ends[2];
     static char block[65536];
@@ -316,7 +318,7 @@ CASE(cancelled_while_it_waits_to_flush) {
     CALL(fclose(shared));
 }
 
-/* Streams that are open already are used meanwhile, and what they hold back shows. */
+/* Meanwhile streams that are already open are used, and their buffered output is made visible. */
 static FILE *output, *input;
 
 static void uses_open_streams(void) {
@@ -398,7 +400,7 @@ static int empty_pipe(void) {
     return ends[1];
 }
 
-/* The lock stays the program's own until it gives it back. */
+/* A lock taken by flockfile stays with the thread until it unlocks the stream. */
 static void cancelled_under_own_lock(void (*body)(void)) {
     struct thread t;
     int end = empty_pipe();
@@ -422,7 +424,7 @@ static void gets_line(void) {
 
 static void gets_block(void) {
     char block[500];
-    (fread_unlocked)(block, 1, sizeof block, shared); /* not the header's macro */
+    (fread_unlocked)(block, 1, sizeof block, shared); /* (name): the function, not the header's macro */
 }
 
 static void gets_byte_locked(void) {
@@ -477,7 +479,7 @@ CASE(cancelled_where_the_caller_locks) {
     CALL(fclose(shared));
 }
 
-/* A block that is copied without the stream's lock: not under flockfile. */
+/* The library copies a large block without the stream's lock, unless flockfile holds it. */
 static void gets_large_block(void) {
     static char block[9000];
     fread(block, 1, sizeof block, shared);
@@ -514,7 +516,7 @@ CASE(flockfile_after_a_cancelled_fread) {
     say("intrusions %d", (int)intrusions);
 }
 
-/* --- other streams that a call shows or settles ---------------------------------------- */
+/* --- calls that flush other streams ---------------------------------------------------------- */
 
 static void gets_one_from_stdin(void) {
     getchar();
@@ -569,7 +571,8 @@ static void sleeps(void) {
     pthread_cleanup_pop(1);
 }
 
-/* The thread finds out that it is to end in what its call does besides. */
+/* A cancellation is pending before the call, which reaches a cancellation point when it flushes another
+ * stream. */
 static void cancelled_before(void (*body)(void)) {
     struct thread t;
     int end = empty_pipe();
@@ -578,7 +581,7 @@ static void cancelled_before(void (*body)(void)) {
     pthread_cancel(t.id);
     fill_held_back();
     cancelled_already = true;
-    while (!ended) /* no call, which might show what is held back */
+    while (!ended) /* a loop without calls, which might flush the output */
         continue;
     join(&t);
     try_lock(shared);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * children_cases.c - popen, pclose, system: streams that lead to commands.
+ * children_cases.c - popen, pclose, system: streams connected to commands.
  */
 #include "transcript.h"
 
@@ -19,7 +19,7 @@ static void note_status(int status) {
         say("  signal %d", WTERMSIG(status));
 }
 
-/* Root is not limited. */
+/* Changes the user, since the limit does not apply to root. */
 static void popen_without_a_process(void) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_NPROC, &none);
@@ -54,13 +54,14 @@ static void popen_and_a_variable(void) {
     pthread_join(thread, NULL);
 }
 
-/* The first variable that is set moves all of them. */
+/* The first variable that is set makes libc move the whole environment. */
 CASE(popen_while_a_variable_is_set) {
     for (moment = 0; moment < 1500; moment += 50)
         child(popen_and_a_variable);
 }
 
-/* The command could not be told to close it. */
+/* The stream's descriptor is above the limit on descriptors, so the spawned command cannot be made to
+ * close it. */
 CASE(popen_beside_one_above_the_limit) {
     struct rlimit all, few;
     int below[8];
@@ -82,7 +83,8 @@ CASE(popen_beside_one_above_the_limit) {
     note_file("out");
 }
 
-/* Nothing is asked for but what poll always tells: an error, once the pipe has no reader. */
+/* Waits by poll, without any requested event, until the pipe has no reader, which poll reports as an
+ * error. */
 static void wait_for_no_reader(FILE *f) {
     struct pollfd end = {fileno(f), 0, 0};
     poll(&end, 1, -1);

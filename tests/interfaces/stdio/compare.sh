@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # compare.sh REFERENCE TESTED [NAME=VALUE...]
-#
-# Run every case of two builds of one transcript program, each in an empty
-# directory: REFERENCE as it is, TESTED with the environment given.  Both must
-# leave the same transcript, files, outputs, exit status and unread standard
-# input.  Shows what differs and fails if anything does.  CASES, when set,
-# names the cases to run, and SKIPPED those to leave out; KEEP=1 leaves the directories to look at.
+# Runs every case of two builds of one transcript program, each in an empty directory: REFERENCE without
+# changes, TESTED with the given environment. Both must leave the same transcript, files, outputs, exit status
+# and unread standard input. Prints the differences, and fails if there are any. CASES names the cases to run,
+# and SKIPPED the cases to omit. KEEP=1 keeps the directories.
 set -u
 reference=$(realpath "$1") tested=$(realpath "$2")
 shift 2
@@ -16,7 +14,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/compare.XXXXXX")
 input=$work/input
 seq -f 'line %06g' 1 3000 >"$input"
 
-# run DIRECTORY PROGRAM CASE [NAME=VALUE...]
+# run DIRECTORY PROGRAM CASE [NAME=VALUE...]: runs the case in the directory, with these variables
 run() {
     local directory=$1 program=$2 case=$3 status
     shift 3

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * concurrency_cases.c - threads that must not see, nor wait for, what another does inside a
- * call: reads of which each thread takes its part, output that one writes while another
- * looks or ends, forks with handlers, popen by several, the least of stacks.
+ * concurrency_cases.c - threads that must not see, nor wait for, the internal work of another thread's
+ * call: reads of which each thread takes a part, output by one thread while another examines it or ends,
+ * forks with handlers, popen by several threads, and minimal stacks.
  */
 #include "transcript.h"
 
@@ -80,7 +80,7 @@ CASE(cancelled_at_the_next_write_of_libc) {
     note_file("out");
 }
 
-/* The stream is younger than the request, which is held off until much is written. */
+/* The cancellation is requested before the stream is opened, and is disabled until much has been written. */
 static void *write_behind_a_request(void *unused) {
     int state;
     (void)unused;
@@ -131,8 +131,8 @@ static void *look_and_write(void *f) {
     return (void *)st.st_size;
 }
 
-/* What the thread that waits for this one left to be written is there, though it is just
- * being written. */
+/* The other thread writes, and waits for this one. All its earlier output must be in the file, even if it
+ * was just being written. */
 CASE(what_another_thread_writes_before_it_waits) {
     long size, least = LONG_MAX;
     for (int i = 0; i < 200; i++) {
@@ -164,7 +164,7 @@ static void *write_ahead_of_the_reader(void *fd) {
     return NULL;
 }
 
-/* What is written to a block that libc has not yet read is read. */
+/* A change to a block that libc has not read yet must be seen. */
 CASE(what_another_thread_writes_during_a_read) {
     int right = 0, rounds = 300, c = 0;
     put_pattern("file", 200000);
@@ -214,7 +214,7 @@ static void end_beside_one_that_goes_to_sleep(int turns) {
     exit(0);
 }
 
-/* What a thread is just writing before it waits comes once. */
+/* Output that a thread writes just before it waits appears once. */
 CASE(the_end_while_another_thread_goes_to_sleep) {
     struct stat st;
     for (int i = 0; i < 150; i++) {
@@ -237,8 +237,8 @@ static void *write_and_ask(void *f) {
     return NULL;
 }
 
-/* A user of the stream who is always in a call may be met there now and then, but not
- * for long. */
+/* Another thread is nearly always in a call on the stream. The replacement may happen during a call, but
+ * must not take long. */
 CASE(a_descriptor_is_replaced_beside_a_busy_thread) {
     struct stat st;
     int right = 0, rounds = 100, nothing = open("/dev/null", O_WRONLY);
@@ -336,12 +336,12 @@ static void *interrupts(void *unused) {
         pthread_kill(allocator, SIGUSR1);
         while (!handled)
             usleep(100);
-        usleep(200); /* in which the allocator goes on */
+        usleep(200); /* time for the allocating thread to continue */
     }
     return NULL;
 }
 
-/* A fork waits for the allocator, and _Fork, in a handler that interrupts it, for nobody. */
+/* fork waits for the allocator's lock. _Fork, in a handler that interrupts fork, must not wait. */
 CASE(bare_forks_in_handlers_beside_forks) {
     pthread_t t;
     alarm(40);
@@ -376,7 +376,7 @@ static void *hold_and_wait(void *unused) {
     return NULL;
 }
 
-/* The child's streams are free before its handlers are called. */
+/* In the child, the streams are unlocked before fork's handlers run. */
 CASE(a_handler_that_uses_a_stream_in_the_child) {
     pthread_t t;
     alarm(20);
@@ -397,18 +397,18 @@ CASE(a_handler_that_uses_a_stream_in_the_child) {
 
 /* --- popen ------------------------------------------------------------------------ */
 
-enum { UNTIL_THE_END = 9 }; /* a descriptor at which nothing comes while this process lives */
+enum { UNTIL_THE_END = 9 }; /* a descriptor that receives no data while this process lives */
 
 static void *sleepers(void *stop) {
     while (!*(volatile int *)stop) {
         FILE *f = popen("exec cat <&9", "r");
         if (f)
-            usleep(2000); /* more of them, and a busy machine is what is waited for */
+            usleep(2000); /* not too often: the test must finish on a busy machine */
     }
     return NULL;
 }
 
-/* Were a pipe's end inherited by a sleeper, cat would not see its end before that one's. */
+/* If a sleeper inherited the end of cat's pipe, cat would see no end of file before the sleeper ends. */
 CASE(popen_by_two) {
     static volatile int stop;
     struct timespec from, to;
@@ -431,7 +431,7 @@ CASE(popen_by_two) {
     say("none waited %d", worst < 4000);
 }
 
-/* --- the least of stacks ----------------------------------------------------------- */
+/* --- minimal stacks -------------------------------------------------------------------------- */
 
 static void *complain(void *unused) {
     (void)unused;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * constructors_cases.c - stdio before main and after it: the preinit array,
- * constructors, destructors.
+ * constructors_cases.c - stdio before and after main: the preinit array, constructors, destructors.
  */
 #include "transcript.h"
 
@@ -74,7 +73,7 @@ __attribute__((constructor(101))) static void first_constructor(void) {
         perror("first constructor");
     if (is("opening_early"))
         fputs("constructor ", opened_early);
-    /* Not in the preinit array: there libc's code refuses our jump table. */
+    /* not in the preinit array, where libc's code rejects our jump table */
     if (is("scanning_early"))
         scanf("line %d", &in_constructor);
     if (is("wide_early")) {

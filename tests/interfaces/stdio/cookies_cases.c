@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * cookies_cases.c - fopencookie: streams over a program's own functions.
+ * cookies_cases.c - fopencookie: streams on functions of the program.
  */
 #include "transcript.h"
 
-/* A file in memory; every call it gets is noted. */
+/* A file in memory; every call on it is noted. */
 struct store {
     char data[40000];
     off64_t at, size;
     size_t most;  /* moves at most this many bytes a call */
-    int failures; /* the next so many calls fail */
+    int failures; /* so many of the next calls fail */
 };
 
 static bool fails(struct store *s, int error) {
@@ -311,7 +311,7 @@ CASE(buffering_modes) {
     CALL(fclose(f));
 }
 
-/* Where a buffer does not take the lines, each of them is a call. */
+/* If the buffer is too small for the lines, each line is a separate write call. */
 CASE(lines_are_written_one_by_one) {
     static char many[9000];
     for (int i = 0; i < 9000; i++)
@@ -328,7 +328,7 @@ CASE(lines_are_written_one_by_one) {
     }
 }
 
-/* The pieces of a format, and what is larger than the buffer, as the calls show them. */
+/* The write calls show into which chunks libc divides a format, and text larger than the buffer. */
 CASE(pieces_that_the_calls_show) {
     static char many[9000];
     for (size_t i = 0; i < sizeof many - 1; i++)
@@ -338,7 +338,7 @@ CASE(pieces_that_the_calls_show) {
         struct store *s = store("");
         FILE *f = fopencookie(s, "w", all);
         CALL(setvbuf(f, NULL, modes[m], 0));
-        if (modes[m] == _IOFBF) { /* else it is open which pieces a text goes out in */
+        if (modes[m] == _IOFBF) { /* in other modes the division into chunks is unspecified */
             CALL(fprintf(f, "<%d>%.900s|%5.2f\n", m, many, 1.5));
             CALL(fprintf(f, "%d\n%s\n%d", m, "second line", 3));
             CALL(fprintf(f, "<%s>", many));
@@ -364,10 +364,10 @@ CASE(a_line_that_cannot_be_written) {
     }
 }
 
-/* A seek that succeeds and tells some other place, or none that there can be. */
+/* A seek that succeeds, but returns a wrong or impossible offset. */
 struct liar {
     off64_t told;
-    bool always; /* for SEEK_CUR, too */
+    bool always; /* also for SEEK_CUR */
 };
 
 static int seek_lies(void *cookie, off64_t *offset, int whence) {
@@ -442,7 +442,7 @@ CASE(seek_that_tells_minus_one) {
 
 CASE(seek_that_tells_less_than_nothing) {
     with_liars(-2);
-    with_liars(INT64_MIN + 100); /* below that libc overflows */
+    with_liars(INT64_MIN + 100); /* lower values overflow in libc */
 }
 
 CASE(seek_that_tells_too_much) {
@@ -456,7 +456,7 @@ CASE(seek_that_tells_another_place) {
     with_liars(1LL << 40);
 }
 
-/* The block before the place is shorter than the way there. */
+/* The read before the target offset returns fewer bytes than the distance to it. */
 CASE(sought_behind_a_short_block) {
     struct store *s = store("0123456789abcdefghij");
     for (int most = 3; most < 30; most += 13) {
@@ -479,7 +479,7 @@ CASE(unflushed_at_exit) {
     say("now exit");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(standard_output_assigned) {
     struct store *s = store("");
     FILE *real = stdout;
@@ -494,7 +494,7 @@ CASE(standard_output_assigned) {
 }
 #endif
 
-/* --- calls that come back to the stream that is being closed ------------------------------ */
+/* --- calls on the stream that is being closed ------------------------------------------------ */
 
 static int written;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors_cases.c - programs that work on a stream's descriptor behind
- * its back: dup2, close, read, write, lseek, ftruncate, fcntl.
+ * descriptors_cases.c - programs that use a stream's descriptor directly: dup2, close, read, write, lseek,
+ * ftruncate, fcntl.
  */
 #include "transcript.h"
 
@@ -306,7 +306,7 @@ CASE(sockets) {
     note_flags(b);
 }
 
-/* Where each write is a record of its own. */
+/* On this socket each write is a separate record. */
 CASE(records_of_a_socket) {
     static char many[9000], got[20000];
     for (size_t i = 0; i < sizeof many - 1; i++)
@@ -392,7 +392,7 @@ CASE(memory_files) {
     note_flags(f);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(all_descriptors_closed) {
     printf("before");
     FILE *f = fopen("out", "w");
@@ -438,8 +438,8 @@ CASE(renamed_and_removed_while_buffered) {
     note_file("new");
 }
 
-/* A lease is lost when the file is opened again or another descriptor of it
- * is closed: a library must do neither. */
+/* A process loses a lease when it opens the file again or closes another descriptor of it; so the library
+ * must do neither. */
 CASE(a_lease_is_kept) {
     put_lines("leased", 2000);
     FILE *f = fopen("leased", "r");
@@ -454,7 +454,7 @@ CASE(a_lease_is_kept) {
     fclose(f);
 }
 
-/* --- what a descriptor is on -------------------------------------------------------- */
+/* --- the file of a descriptor ---------------------------------------------------------------- */
 
 static int by_dup2(int fd) {
     int other = open("far", O_WRONLY);
@@ -484,7 +484,7 @@ static int by_number(int fd) {
     return (int)syscall(SYS_openat, AT_FDCWD, "far", O_WRONLY);
 }
 
-/* Written to while it is on no file, and then on the one that is being read. */
+/* Written to while the descriptor has no file, and later when it has the file that is being read. */
 CASE(a_descriptor_that_becomes_the_file) {
     int (*const ways[])(int) = {by_dup2, by_close_and_open, by_fclose_and_fopen, by_freopen, by_number};
     static char text[300000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * extensions_cases.c - <stdio_ext.h>, the explicit locks, the unlocked calls,
- * and the functions that hand FILEs between libc and the program.
+ * extensions_cases.c - <stdio_ext.h>, the explicit locks, the unlocked calls, and functions that pass
+ * FILEs between libc and the program.
  */
 #include "transcript.h"
 
@@ -140,7 +140,7 @@ CASE(names_of_the_library) {
     CALL(__overflow(f, 'o'));
     CALL(__overflow(f, EOF));
     rewind(f);
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     extern int __underflow(FILE *);
     CALL(__underflow(f));
 #endif
@@ -149,7 +149,7 @@ CASE(names_of_the_library) {
     note_file("file");
 }
 
-/* --- FILEs that go between libc and us ------------------------------------------------ */
+/* --- FILEs passed between libc and asf ------------------------------------------------------- */
 
 CASE(mount_tables) {
     put_text("table",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * forking_cases.c - fork, vfork, posix_spawn, exec: what children inherit,
- * write and read.
+ * forking_cases.c - fork, vfork, posix_spawn, exec: what children inherit, write and read.
  */
 #include "transcript.h"
 
@@ -307,7 +306,7 @@ CASE(exec_in_every_form) {
             case 7:
                 fexecve(open("/bin/echo", O_RDONLY), arguments, environ);
                 break;
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
             case 8:
                 execveat(AT_FDCWD, "/bin/echo", arguments, environ, 0);
                 break;
@@ -323,7 +322,7 @@ CASE(exec_in_every_form) {
     }
 }
 
-/* The child of a shell loop: each reads its line and leaves the rest. */
+/* A shell loop: each child reads one line, and must leave the rest. */
 CASE(a_shell_loop_shares_the_input) {
     CALL(system("for i in 1 2 3; do head -n 1; done"));
     CALL(system("while read line; do echo \"$line\"; [ \"$line\" = 'line 000007' ] && break; done"));
@@ -386,7 +385,7 @@ CASE(daemonised) {
     unlink("ready");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 /* As shells do. */
 CASE(signals_unblocked_by_the_child_of_a_vfork) {
     pid_t child = vfork();
@@ -419,7 +418,7 @@ static void *reads_into_the_target(void *f) {
     return NULL;
 }
 
-/* Stopped in the middle of its copy, to memory that is not ready. */
+/* The thread is stopped in the middle of its copy, since the target memory is not accessible. */
 CASE(another_thread_reads_the_stream_that_the_child_closes) {
     pthread_t reader;
     put_lines("file", 3000);

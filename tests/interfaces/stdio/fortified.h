@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fortified.h - before all else in the fortified variant of a theme.  A compiler's wrapper, as ccache, may
- * change the order of options that define and undefine it.
+ * fortified.h - included first in the fortified variant of a theme. A compiler's wrapper, such as ccache,
+ * may change the order of options that define and undefine the macro.
  */
 #undef _FORTIFY_SOURCE
 #define _FORTIFY_SOURCE 2

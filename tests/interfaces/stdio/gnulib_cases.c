@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gnulib_cases.c - programs that look into the FILE itself, as the portability
- * layer compiled into most filters does: the read-ahead, its length, seeking
- * within it, setting the error, and an fseeko that calls lseek by itself.
+ * gnulib_cases.c - programs that use the members of FILE, as gnulib does, which most filters contain: the
+ * read-ahead and its length, seeking within it, setting the error indicator, and an fseeko that calls
+ * lseek itself.
  */
 #include "transcript.h"
 
@@ -10,7 +10,7 @@
 
 enum { IN_BACKUP = 0x100, ERROR_SEEN = 0x20, EOF_SEEN = 0x10 };
 
-/* Bytes that can be read with no call to the kernel. */
+/* Returns how many bytes can be read without a system call. */
 static size_t read_ahead(FILE *f) {
     if (f->_IO_write_ptr > f->_IO_write_base)
         return 0;
@@ -18,7 +18,7 @@ static size_t read_ahead(FILE *f) {
            (f->_flags & IN_BACKUP ? (size_t)(f->_IO_save_end - f->_IO_save_base) : 0);
 }
 
-/* The bytes themselves, NULL when there are none. */
+/* Returns the read-ahead bytes, or NULL if there are none. */
 static const char *ahead_pointer(FILE *f, size_t *n) {
     if (f->_IO_write_ptr > f->_IO_write_base)
         return NULL;
@@ -26,7 +26,7 @@ static const char *ahead_pointer(FILE *f, size_t *n) {
     return *n == 0 ? NULL : f->_IO_read_ptr;
 }
 
-/* Skip bytes: by moving the pointer while they are at hand. */
+/* Skips bytes; those that are read ahead, by moving the pointer. */
 static int skip_ahead(FILE *f, size_t offset) {
     size_t total, increment;
     if (offset == 0)
@@ -60,7 +60,7 @@ eof:
     return ferror(f) ? EOF : 0;
 }
 
-/* An fseeko that goes to the kernel when nothing is buffered. */
+/* An fseeko that calls lseek if nothing is buffered. */
 static int own_fseeko(FILE *f, off_t offset, int whence) {
     if (f->_IO_read_end == f->_IO_read_ptr && f->_IO_write_ptr == f->_IO_write_base &&
         f->_IO_save_base == NULL) {
@@ -74,7 +74,7 @@ static int own_fseeko(FILE *f, off_t offset, int whence) {
     return fseeko(f, offset, whence);
 }
 
-/* An fflush that leaves the descriptor of an input where the stream is. */
+/* An fflush that sets an input's descriptor to the stream's offset. */
 static int own_fflush(FILE *f) {
     if (f == NULL || !__freading(f))
         return fflush(f);
@@ -262,7 +262,7 @@ CASE(windows_of_output) {
     note_file("file");
 }
 
-/* As sort and tail do: read to the end, close the input well. */
+/* As sort and tail do: reads to the end, and closes the input so that the offset is right. */
 CASE(closing_input_well) {
     char line[20];
     CALL(fgets(line, sizeof line, stdin));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * go_program_cases.c - a program that bears the note of Go's linker, and makes system calls by
- * its own instructions as Go does.
+ * go_program_cases.c - a program with the note of Go's linker. It makes system calls by its own
+ * instructions, as Go does.
  */
 #include "transcript.h"
 

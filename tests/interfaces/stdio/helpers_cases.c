@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * helpers_cases.c - functions of libc that take a FILE of ours, write on the
- * standard streams by themselves, or start a process behind their backs, and
- * that libc's own code goes on serving.
+ * helpers_cases.c - libc functions that take one of our FILEs, write on the standard streams or start a
+ * process, and that libc's own code implements.
  */
 #include "transcript.h"
 
@@ -31,7 +30,7 @@
 
 /* --- entries of system files ----------------------------------------------------------- */
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(entries_into_the_callers_memory) {
     FILE *f = fopen("passwd", "w+");
     fputs("# comment\n\none:x:1:2:One:/home/one:/bin/sh\n  two:x:3:4:Two:/home/two:/bin/sh\nlast\n", f);
@@ -106,7 +105,7 @@ CASE(mount_entries_into_the_callers_memory) {
     CALL(endmntent(f));
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 /* --- argp -------------------------------------------------------------------------------- */
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -207,7 +206,7 @@ CASE(warnings_by_argument_lists) {
     child(errx_child);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 static void print_name(void) {
     fputs("[name] ", stderr);
 }
@@ -249,8 +248,8 @@ CASE(messages_of_other_kinds) {
     printf("after. ");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
-/* The numbers are the allocator's own affair. */
+#ifdef __GLIBC__ /* musl lacks this interface */
+/* Notes no numbers, which depend on the allocator. */
 CASE(statistics_of_the_heap) {
     char line[100];
     FILE *f = fopen("file", "w+"), *real = stderr;
@@ -280,7 +279,7 @@ CASE(a_log_on_stderr) {
     closelog();
 }
 
-/* Much output is held back; then libc writes to the descriptor by itself. */
+/* Much output is buffered when libc writes directly to the descriptor. */
 static void much_output(void) {
     for (int i = 0; i < 20000; i++)
         printf("%09d\n", i);
@@ -293,7 +292,7 @@ CASE(_much_then_a_log) {
     printf("end\n");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(_much_then_a_trace) {
     void *frames[1] = {NULL};
     much_output();
@@ -308,7 +307,7 @@ CASE(_much_then_a_smashed_stack) {
     __stack_chk_fail();
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(_much_then_an_overflow) {
     extern void __chk_fail(void);
     much_output();
@@ -321,7 +320,7 @@ CASE(_much_then_an_assertion) {
 }
 
 CASE(_much_then_a_broken_heap) {
-    char *volatile p = malloc(100); /* or compilers see it, and refuse */
+    char *volatile p = malloc(100); /* volatile: otherwise compilers reject the double free */
     much_output();
     free(p);
     free(p);
@@ -339,7 +338,7 @@ CASE(written_behind_our_back) {
 }
 #endif
 
-/* --- processes that libc starts by itself ------------------------------------------------- */
+/* --- processes that libc starts -------------------------------------------------------------- */
 
 static void read_much(void) {
     for (int i = 0; i < 800; i++)
@@ -384,7 +383,7 @@ CASE(a_process_on_a_terminal) {
 }
 
 static void ask_for_a_password(void) {
-    setsid(); /* no terminal: the standard streams serve */
+    setsid(); /* without a terminal, getpass uses the standard streams */
     printf("before. ");
     char *word = getpass("The word: ");
     say("%s", word ? word : "none");
@@ -398,9 +397,9 @@ CASE(a_password_without_a_terminal) {
     child(ask_for_a_password);
 }
 
-/* --- all the rest -------------------------------------------------------------------------- */
+/* --- other functions ------------------------------------------------------------------------- */
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(sizes_by_a_conversion_of_libc) {
     register_printf_function('B', printf_size, printf_size_info);
     FILE *f = fopen("file", "w");
@@ -438,7 +437,7 @@ CASE(a_stream_of_ours_ended_as_a_mount_table) {
     int fd = fileno(f);
     getmntent(f);
     CALL(endmntent(f));
-    for (size_t n = 200; n < 3000; n += 16) /* where the stream was */
+    for (size_t n = 200; n < 3000; n += 16) /* overwrite the memory that the stream had */
         memset(malloc(n), 0xff, n);
     CALL(open("table", O_RDONLY) - fd);
     CALL(read(fd, text, sizeof text));
@@ -461,7 +460,7 @@ CASE(caller_locks) {
     note_file("file");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(old_names) {
     extern int _IO_feof(FILE *), _IO_ferror(FILE *), _IO_peekc_locked(FILE *), _IO_puts(const char *);
     extern int _IO_fputs(const char *, FILE *), _IO_fflush(FILE *);
@@ -584,7 +583,7 @@ CASE(old_names_of_mount_tables) {
     CALL(__endmntent(f));
 }
 
-/* The FILE is libc's own, but for the last. */
+/* These functions return libc's own FILE, except the last one. */
 CASE(old_names_of_opening) {
     extern FILE *_IO_fopen(const char *, const char *), *_IO_fdopen(int, const char *),
         *_IO_popen(const char *, const char *);

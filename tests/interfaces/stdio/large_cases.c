@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * large_cases.c - offsets beyond four gigabytes, in a sparse file; limits on
- * memory, sizes, descriptors and maps.
+ * large_cases.c - offsets beyond four gigabytes in a sparse file, and limits on memory, sizes, descriptors
+ * and mappings.
  */
 #include "transcript.h"
 
@@ -100,8 +100,8 @@ CASE(a_limit_on_file_sizes) {
     say("size %ld", (long)st.st_size);
 }
 
-/* Lines that a stream writes together: what it says of them is what glibc, which
- * writes them one by one, had got through. */
+/* asf writes several lines by one call. It reports as written the lines that glibc, which writes them one
+ * by one, would have written. */
 CASE(a_limit_in_the_middle_of_lines) {
     static char lines[4000];
     for (int i = 0; i < 4000; i++)
@@ -120,7 +120,7 @@ CASE(a_limit_in_the_middle_of_lines) {
     }
 }
 
-/* As many streams as the descriptors allow, each with something to write. */
+/* As many streams as descriptors are allowed, each with buffered output. */
 CASE(seventy_thousand_streams) {
     enum { MANY = 70000 };
     struct rlimit many = {MANY + 100, MANY + 100};
@@ -141,7 +141,7 @@ CASE(seventy_thousand_streams) {
     free(streams);
 }
 
-/* The kernel grants no more maps: what was open is read and written on. */
+/* The kernel allows no more mappings: streams that are already open continue to work. */
 CASE(no_more_maps) {
     enum { PAGE = 4096, MAPS = 70000 };
     put_lines("read", 100000);

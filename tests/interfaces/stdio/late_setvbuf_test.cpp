@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // late_setvbuf_test.cpp - setvbuf after ungetc, which C leaves undefined: the library does not crash, and the
-// stream can be used on.  glibc aborts there ("free(): invalid pointer"), so that there is nothing to compare
-// with.
+// stream remains usable. glibc aborts ("free(): invalid pointer"), so no comparison is possible.
 #include <cstdio>
 #include <vector>
 
@@ -49,7 +48,7 @@ size_t count_rest(FILE *f) {
     return n;
 }
 
-// Each is followed by fclose.
+// Uses of the stream; fclose follows each.
 const std::vector<void (*)(FILE *)> uses = {
     [](FILE *) {},
     [](FILE *f) { EXPECT_LT(count_rest(f), 100U); },
@@ -61,7 +60,7 @@ const std::vector<void (*)(FILE *)> uses = {
     },
     [](FILE *f) { setvbuf(f, nullptr, _IONBF, 0), ungetc('8', f), setvbuf(f, memory, _IOFBF, 50); },
     [](FILE *f) {
-        if (fseek(f, 0, SEEK_SET) == 0) { // not on a pipe
+        if (fseek(f, 0, SEEK_SET) == 0) { // fails on a pipe
             EXPECT_EQ(count_rest(f), sizeof text - 1);
         }
     },
@@ -71,7 +70,7 @@ const std::vector<void (*)(FILE *)> uses = {
     },
 };
 
-// How much was read before: nothing, a line, all.
+// Reads nothing, a line, or everything.
 void read_before(FILE *f, int amount) {
     char line[50];
     if (amount == 1) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_library.c - a shared library that uses stdio when it is loaded, when
- * it is called, and when it is unloaded; for loading_cases.c.
+ * loaded_library.c - a shared library that uses stdio when it is loaded, called and unloaded; for
+ * loading_cases.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loading_cases.c - libraries that use stdio: linked, loaded and unloaded at
- * run time; name services and character sets that libc loads by itself.
+ * loading_cases.c - libraries that use stdio, linked, or loaded and unloaded at run time; and name
+ * services and character sets that libc loads.
  */
 #include "transcript.h"
 
@@ -31,7 +31,7 @@ CASE(a_linked_library_that_speaks) {
     note_file("library-log");
 }
 
-/* A second copy of the library, under another name, loaded at run time. */
+/* Loads a copy of the test library, under another name. */
 static void *load(int flags) {
     char path[4096];
     Dl_info info;
@@ -68,7 +68,7 @@ CASE(loaded_and_unloaded) {
 CASE(loaded_lazily) {
     use_and_unload(RTLD_LAZY | RTLD_GLOBAL);
 }
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(loaded_with_its_own_binding) {
     use_and_unload(RTLD_NOW | RTLD_DEEPBIND);
 }
@@ -91,7 +91,8 @@ static void *holds(void *unused) {
     return NULL;
 }
 
-/* As by a library that is bound to libc before all others: the child's streams are free. */
+/* Calls libc's own pthread_create and fork, as a library does that is bound to libc first. The child's
+ * streams must be unlocked. */
 CASE(threads_and_forks_of_libc_itself) {
     void *libc = dlopen("libc.so.6", RTLD_NOW);
     __typeof__(&pthread_create) create;
@@ -152,7 +153,7 @@ CASE(names_looked_up_at_run_time) {
     CALL(fclose(f));
 }
 
-/* As foreign-function interfaces find them. */
+/* Looks functions up in libc, as foreign-function interfaces do. */
 CASE(names_looked_up_in_libc) {
     void *libc = dlopen("libc.so.6", RTLD_NOW);
     ssize_t (*write_it)(int, const void *, size_t);
@@ -184,7 +185,7 @@ CASE(names_looked_up_in_libc) {
     leave(3);
 }
 
-/* Input that libc's own functions look at behind a byte that was pushed back. */
+/* libc's own functions examine the input after a byte was pushed back. */
 CASE(pushed_back_on_a_file_of_libc) {
     put_lines("lines", 100);
     FILE *(*open_it)(const char *, const char *);
@@ -203,7 +204,7 @@ CASE(pushed_back_on_a_file_of_libc) {
     CALL(fclose(f));
 }
 
-/* Small reads by the descriptor, then libc's own call. */
+/* Small reads by the descriptor, and then libc's own read. */
 CASE(reads_looked_up_in_libc) {
     put_lines("lines", 5000);
     void *libc = dlopen("libc.so.6", RTLD_NOW);
@@ -221,7 +222,7 @@ CASE(reads_looked_up_in_libc) {
     close(fd);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(a_namespace_of_its_own) {
     printf("program: before\n");
     fflush(stdout);
@@ -256,8 +257,8 @@ CASE(character_sets) {
     iconv_close(conversion);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
-/* By dlsym: a program that has the objects by copy relocation cannot be served
+#ifdef __GLIBC__ /* musl lacks this interface */
+/* Found by dlsym: the library cannot serve a program that contains the objects by copy relocation
  * (interfaces/stdio/README.md). */
 #ifdef __x86_64__
 #define FIRST_VERSION "GLIBC_2.2.5"
@@ -265,7 +266,7 @@ CASE(character_sets) {
 #define FIRST_VERSION "GLIBC_2.17"
 #endif
 
-/* A new program cannot be linked to it. */
+/* The linker does not link new programs to this version. */
 CASE(scanning_by_a_name_of_old_programs) {
     int (*scan)(FILE *, const char *, va_list, int *);
     *(void **)&scan = dlvsym(RTLD_DEFAULT, "_IO_vfscanf", FIRST_VERSION);

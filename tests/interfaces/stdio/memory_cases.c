@@ -266,7 +266,7 @@ static void _leaves_memstreams_open(void) {
     exit(0);
 }
 
-/* The pointer and the size may lie in memory that is another's, or nobody's, by then. */
+/* When the process ends, the pointer and the size may be in freed or reused memory. */
 CASE(memstream_left_open_at_exit) {
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 4; i++)
@@ -276,8 +276,8 @@ CASE(memstream_left_open_at_exit) {
         say("%s, size %lu", shared[i].text ? "set" : "not set", shared[i].size);
 }
 
-/* More at once than any buffer holds. */
-/* The allocator hands out memory that has been in use. */
+/* Writes more at once than any buffer holds. */
+/* The allocator returns memory that was used before. */
 CASE(memstream_in_used_memory) {
     void *used[4];
     for (int i = 0; i < 4; i++)

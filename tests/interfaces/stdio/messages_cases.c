@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * messages_cases.c - functions inside libc that write on our streams: error,
- * warn, perror, psignal, getopt, assert, and whom they come between.
+ * messages_cases.c - libc functions that write on our streams (error, warn, perror, psignal, getopt,
+ * assert), and their order relative to other output.
  */
 #include "transcript.h"
 
@@ -36,7 +36,7 @@ CASE(error_flushes_standard_output) {
     error(0, ENOENT, "an error with %d", 5);
     printf("output between. ");
     error(0, 0, "no errno");
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     error_at_line(0, EIO, "file.c", 12, "at a line");
     say("count %d", error_message_count);
 #endif
@@ -100,7 +100,7 @@ CASE(messages_when_stderr_is_buffered) {
     fputs("fifth\n", stderr);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(messages_to_another_stream) {
     FILE *f = fopen("errors", "w"), *real = stderr;
     stderr = f;
@@ -123,7 +123,7 @@ CASE(messages_on_a_closed_stderr) {
     printf("output");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(malloc_writes_xml) {
     FILE *f = fopen("info", "w");
     CALL(malloc_info(0, f));
@@ -149,7 +149,7 @@ CASE(syslog_to_stderr) {
     fputs("after\n", stderr);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(standard_streams_by_other_names) {
     FILE *out = stdout;
     fputs("by a copy of the pointer ", out);

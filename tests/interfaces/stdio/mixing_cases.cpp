@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// mixing_cases.cpp - C++ streams and stdio in one program, and output from
-// static constructors and destructors.
+// mixing_cases.cpp - C++ streams and stdio in one program, and output from static constructors and
+// destructors.
 #include "transcript.h"
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ const char *wanted_case() {
     return p;
 }
 
-// Speaks before main and after it, in the cases about that.
+// Prints before and after main, in the cases that test this.
 struct Speaker {
     explicit Speaker(const char *said) : word(said), speaks(!strcmp(wanted_case(), "static_objects")) {
         if (speaks) {
@@ -132,7 +132,7 @@ CASE(file_streams) {
     say("%s", line.c_str());
 }
 
-#ifdef __GLIBCXX__ // zig's C++ library has no such thing
+#ifdef __GLIBCXX__ // zig's C++ library lacks this class
 CASE(buffers_over_a_stream) {
     FILE *f = fopen("out", "w+");
     fputs("by stdio ", f);

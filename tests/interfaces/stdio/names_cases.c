@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * names_cases.c - names that compilers and headers put others in the place of:
- * the functions behind inline ones, those of older and stricter programs, and
- * those that only _FORTIFY_SOURCE uses; each called by its name.
+ * names_cases.c - functions that compilers and headers replace by others: the functions behind inline
+ * ones, those of older and stricter programs, and those that only _FORTIFY_SOURCE uses. Each is called by
+ * its own name.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <features.h>
-#undef __USE_EXTERN_INLINES /* the functions themselves */
+#undef __USE_EXTERN_INLINES /* declare the functions themselves, not inline versions */
 
 #include "transcript.h"
 
@@ -44,7 +44,7 @@ CASE(characters_of_the_standard_streams) {
     free(line);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 extern char *gets_by_name(char *) __asm__("gets");
 extern char *gets_checked(char *, size_t) __asm__("__gets_chk");
 extern char *fgets_checked(char *, size_t, int, FILE *) __asm__("__fgets_unlocked_chk");
@@ -58,7 +58,7 @@ CASE(lines_without_a_limit) {
     CALL(gets_by_name(line));
     put_text("file", "ab\ncd\nlong enough\n");
     FILE *f = fopen("file", "r");
-    CALL(fgets_checked(line, 5, 20, f)); /* more is allowed than there is room; the line fits */
+    CALL(fgets_checked(line, 5, 20, f)); /* the size limit exceeds the array, but the line fits */
     CALL(fgets_checked_locked(line, 4, 5, f));
     CALL(fgets_checked_locked(line, 4, 1, f));
     CALL(ftell(f));
@@ -144,7 +144,7 @@ CASE(printing_by_lists) {
     obstack_free(&stack, NULL);
 }
 
-/* Programs built as C89 have these names; in their scanf %as allocates. */
+/* Programs compiled as C89 use these names; there %as allocates in scanf. */
 extern int old_scanf(const char *, ...) __asm__("scanf");
 extern int old_fscanf(FILE *, const char *, ...) __asm__("fscanf");
 extern int old_vscanf(const char *, va_list) __asm__("vscanf");
@@ -155,7 +155,7 @@ extern int new_vfscanf(FILE *, const char *, va_list) __asm__("__isoc99_vfscanf"
 extern int new_scanf(const char *, ...) __asm__("__isoc99_scanf");
 extern int new_fscanf(FILE *, const char *, ...) __asm__("__isoc99_fscanf");
 
-/* And programs built as C23 these. */
+/* Programs compiled as C23 use these names. */
 #if __GLIBC_PREREQ(2, 38)
 #define NEWEST "__isoc23_"
 #else
@@ -238,7 +238,7 @@ CASE(scanning_text_by_each_name) {
 }
 #endif
 
-#ifdef __GLIBC__ /* no new program is linked with them on musl */
+#ifdef __GLIBC__ /* musl links no new program to these names */
 CASE(other_names_of_opening) {
     extern FILE *large_freopen(const char *, const char *, FILE *) __asm__("freopen64");
     extern FILE *large_tmpfile(void) __asm__("tmpfile64");
@@ -255,7 +255,7 @@ CASE(other_names_of_opening) {
 }
 #endif
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 static error_t parse_option(int key, char *value, struct argp_state *state) {
     (void)value;
     if (key != 'u')
@@ -275,7 +275,7 @@ CASE(options_by_each_name) {
     arguments[1] = (char *)"-lon";
     for (int c; (c = getopt_long_only(4, arguments, "a", longs, NULL)) != -1;)
         say("option %d", c);
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     static char *usage[] = {(char *)"cases", (char *)"-u", NULL};
     static const struct argp_option options[] = {{"usage-now", 'u', 0, 0, "Usage", 0}, {0}};
     static const struct argp argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
@@ -306,7 +306,7 @@ CASE(wide_characters_unlocked) {
     CALL(getwc_unlocked(f));
     CALL(fgetwc_unlocked(f));
     CALL(fgetws_unlocked(text, 20, f));
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     extern wchar_t *checked_fgetws(wchar_t *, size_t, int, FILE *) __asm__("__fgetws_unlocked_chk");
     extern wchar_t *checked_locked(wchar_t *, size_t, int, FILE *) __asm__("__fgetws_chk");
     CALL(checked_fgetws(text, 20, 3, f));
@@ -321,7 +321,7 @@ CASE(wide_characters_unlocked) {
     CALL(putwchar(0xe4));
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 static int print_wide_lists(FILE *f, const wchar_t *format, ...) {
     extern int checked_vfwprintf(FILE *, int, const wchar_t *, va_list) __asm__("__vfwprintf_chk");
     extern int checked_vwprintf(int, const wchar_t *, va_list) __asm__("__vwprintf_chk");

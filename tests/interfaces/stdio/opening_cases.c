@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * opening_cases.c - fopen, fdopen, freopen, fclose: every mode, every way to
- * fail, and what the descriptor underneath looks like.
+ * opening_cases.c - fopen, fdopen, freopen, fclose: every mode, every failure, and the state of the
+ * descriptor.
  */
 #include "transcript.h"
 
@@ -13,14 +13,14 @@ static const char *const modes[] = {"r",   "r+",  "w",   "w+",   "a",    "a+",  
                                     "w+x", "rm",  "rc",  "r+me", "wmc",  "rt",   "r,", "wxe",
                                     "a+x", "r++", "rwa", "w+bx", "rbbb", "r+bm", NULL};
 
-/* What can be seen of a stream that has just been opened. */
+/* Notes the visible state of a stream that has just been opened. */
 static void note_descriptor(FILE *f) {
     int flags = fcntl(fileno(f), F_GETFL);
     say("  access %d append %d cloexec %d offset %ld", flags & O_ACCMODE, (flags & O_APPEND) != 0,
         fcntl(fileno(f), F_GETFD) & FD_CLOEXEC, raw_offset(fileno(f)));
 }
 
-/* Read a little, write a little, and see which of both was allowed. */
+/* Reads and writes a little, and notes which of both is allowed. */
 static void use_both_ways(FILE *f) {
     char text[8] = "";
     WITH_ERRNO(fread(text, 1, 4, f));
@@ -257,7 +257,7 @@ CASE(freopen_that_fails) {
     CALL(open("one", O_RDONLY) == 3);
 }
 
-/* The closed stream's memory is used again by the next fopen; exit flushes streams before and after it. Since
+/* The next fopen reuses the closed stream's memory; exit flushes streams opened before and after it. Since
  * glibc 2.41 freopen itself frees a stream that it cannot open. */
 CASE(fclose_after_freopen_has_failed) {
     if (atoi(strchr(gnu_get_libc_version(), '.') + 1) >= 41)
@@ -417,7 +417,7 @@ CASE(many_streams) {
     for (int i = 0; i < MANY; i += 2)
         sum += getc(f[i]);
     say("sum %ld", sum);
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     CALL(fcloseall());
 #endif
 }
@@ -473,7 +473,7 @@ CASE(letters_of_a_character_set) {
     CALL(fopen("file", "w,x"));
 }
 
-/* More than was read is pushed back: the offset cannot go to where that begins. */
+/* More bytes are pushed back than were read, so the offset would be negative. */
 CASE(freopen_after_pushing_back) {
     put_pattern("file", 5000);
     int fd = open("file", O_RDONLY);
@@ -485,8 +485,8 @@ CASE(freopen_after_pushing_back) {
     say("offset %ld", raw_offset(fd));
 }
 
-/* "e" once said stays said, unless the descriptor was lost meanwhile; or not at all, since glibc 2.41,
- * which frees a stream that cannot be reopened, unless it is a standard one. */
+/* The flag "e" of an earlier open stays, unless the descriptor was lost meanwhile. Since glibc 2.41,
+ * freopen frees a stream that it cannot reopen, unless it is a standard stream. */
 static bool note_reopened(const char *path, const char *mode, FILE *f) {
     FILE *r = freopen(path, mode, f);
     say("%s %s: %d", path ? path : "itself", mode, r ? fcntl(fileno(r), F_GETFD) : -1);
@@ -495,7 +495,7 @@ static bool note_reopened(const char *path, const char *mode, FILE *f) {
 
 static void note_standard(const char *first, const char *second) {
     note_reopened("file", first, stdin);
-    if (note_reopened("file", second, stdin)) /* or glibc aborts */
+    if (note_reopened("file", second, stdin)) /* after a failure, glibc would abort */
         note_reopened(NULL, "r", stdin);
     note_reopened("nowhere", "re", stdin);
     note_reopened("file", "r", stdin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// popen_test.cpp - popen beside forks and other threads; older libc's hang there, so that
-// there is nothing to compare with.
+// popen_test.cpp - popen during forks and calls of other threads. Older libcs hang, so no comparison is
+// possible.
 #include <atomic>
 #include <cstdio>
 #include <thread>

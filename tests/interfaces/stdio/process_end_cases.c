@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * process_end_cases.c - how a process ends, what has been written by then, and
- * where it leaves the input it was given.
+ * process_end_cases.c - the ends of a process, the output written by then, and the offset of the inherited
+ * input.
  */
 #include "transcript.h"
 
@@ -19,7 +19,7 @@ static FILE *left_open(void) {
     return f;
 }
 
-/* The parent sees where a child has left the input that both share. */
+/* Notes the offset at which a child has left the input that it shares with this process. */
 static void after(void (*body)(void)) {
     child(body);
     say("input stands at %ld", raw_offset(0));
@@ -93,7 +93,7 @@ static void after_fclose(void) {
     fclose(stdin);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 static void after_fcloseall(void) {
     read_a_line();
     fcloseall();
@@ -134,7 +134,7 @@ static void unread(void) {
 
 static int deadly;
 
-/* As from outside: nobody notices that it is coming. */
+/* Sends a signal by a direct system call, which no library can see. */
 static void raw_kill(pid_t pid, int sig) {
     asf__raw(SYS_kill, pid, sig, 0, 0);
 }
@@ -248,7 +248,7 @@ CASE(ends_after_fflush) {
 CASE(ends_after_fclose) {
     after(after_fclose);
 }
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(ends_after_fcloseall) {
     after(after_fcloseall);
 }
@@ -272,7 +272,7 @@ CASE(ends_without_reading) {
     after(unread);
 }
 
-/* Two inputs of one descriptor: the first one sets the offset back, and the second one cannot. */
+/* Two input streams on one descriptor: the first sets the offset back at exit, and the second cannot. */
 static void no_more(void) {}
 
 CASE(ends_with_a_reopened_input) {
@@ -285,7 +285,7 @@ CASE(ends_with_a_reopened_input) {
     after(no_more);
 }
 
-/* The same without a fork, as whole processes. */
+/* The same in whole processes, without fork. */
 CASE(this_exit) {
     by_exit();
 }
@@ -421,7 +421,7 @@ CASE(printing_from_at_quick_exit) {
     quick_exit(2);
 }
 
-/* As the close_stdout of many programs does. */
+/* As close_stdout does in many programs. */
 static void close_stdout(void) {
     int failed = fclose(stdout) != 0;
     say("fclose(stdout) failed %d", failed);
@@ -524,8 +524,7 @@ CASE(_writes_much) {
     note_flags(stdout);
 }
 
-/* libc forgets what it has read of a stream when the process ends, unless the
- * stream is unbuffered. */
+/* At the end of a process libc discards a stream's read-ahead, unless the stream is unbuffered. */
 static FILE *half_read;
 
 static void ends_by_exit(void) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * publishing_cases.c - threads that have a stream each, in a random order of calls
- * with and without its lock, beside a thread that waits, forks or starts
- * commands; and the same interrupted by a signal handler that does: what is held
- * back is shown then, and must be shown once.
+ * publishing_cases.c - threads call functions of their own streams in random order, with and without
+ * locks, while another thread waits, forks or starts commands; or a signal handler does so. Buffered
+ * output must then be written, and exactly once.
  */
 #include "transcript.h"
 
@@ -43,7 +42,7 @@ static void add_bytes(struct worker *w, const char *p, size_t n) {
         add(w, (unsigned char)p[i]);
 }
 
-/* Mostly few bytes, sometimes more than a buffer has. */
+/* Mostly few bytes, sometimes more than a buffer holds. */
 static size_t bytes(struct worker *w) {
     return chance(w, 4) ? chance(w, 100) : chance(w, ROOM);
 }
@@ -122,7 +121,7 @@ static void read_one(struct worker *w, unsigned how) {
     }
 }
 
-/* A seek that fails would leave the stream in the middle of reading. */
+/* After a failed seek the stream would still be in the state of reading. */
 static void move_by(struct worker *w, long offset) {
     if (fseek(w->f, offset, SEEK_CUR) != 0)
         rewind(w->f);
@@ -288,7 +287,7 @@ CASE(one_that_opens_files) {
 static void (*interrupts)(void);
 static volatile int period;
 
-/* Anew each time: what the handler does may take longer than a period. */
+/* The timer is set again each time, since the handler may run longer than a period. */
 static void interrupt_soon(void) {
     const struct itimerval once = {{0, 0}, {0, period}};
     setitimer(ITIMER_REAL, &once, NULL);
@@ -357,7 +356,7 @@ CASE(a_handler_that_vforks) {
     run_interrupted(vforks, 1000);
 }
 
-/* A handler must wait for nothing that its own thread holds below it. */
+/* A handler must not wait for a lock that the interrupted code of its thread holds. */
 CASE(handlers_in_threads_beside_one_that_waits) {
     interrupt_by(waits);
     interrupt_every(50);

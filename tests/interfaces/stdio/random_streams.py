@@ -116,7 +116,7 @@ def defined(steps):
         if pushed and (name == "tell" and forked or name in ("cur", "flush", "flushall") and not oriented):
             return False
         if several and name in ("tell", "getpos") or several and not oriented and name in INPUTS:
-            return False  # C promises one byte, and leaves open what place the others have
+            return False  # C guarantees one byte of push-back, and does not specify the offset after more
         several = name == "ungets" or (several and name not in BETWEEN)
         oriented = oriented or name in OUTPUTS or name in INPUTS and name not in ("unget", "ungets")
         forked = forked or name == "fork"
@@ -126,7 +126,7 @@ def defined(steps):
         changed = changed or name in ("remode", "reopen")
         mixed = mixed or (putting and name in ("read", "uread"))
         moved = between and not name.startswith("flush")
-        purged = wrote and name == "purge" or (purged and (not moved or name == "cur"))  # which may fail
+        purged = wrote and name == "purge" or (purged and (not moved or name == "cur"))  # the seek may fail
         wrote = name in OUTPUTS or (wrote and not between)
         putting = name in OUTPUTS or (putting and not moved)
         pushed = name in ("unget", "ungets") or (pushed and not moved)
@@ -198,7 +198,7 @@ def bears(steps, made, size):
     if name in ("unget", "ungets"):
         return not any(name_of(part) in OUTPUTS for part in steps)
     before = {name_of(part) for part in steps}
-    mixed = before.intersection(INPUTS) and before.intersection(OUTPUTS)  # glibc loses count of the place
+    mixed = before.intersection(INPUTS) and before.intersection(OUTPUTS)  # glibc computes a wrong offset
     if mixed and name in ("cur", "tell", "getpos"):
         return False
     return not (name in ("cur", "end") and int(value) > 0 or name == "seek" and int(value) > size)

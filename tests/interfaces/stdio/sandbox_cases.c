@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox_cases.c - programs that give up system calls while their streams are
- * open: a filter lets pass what libc's stdio needs and ends the process at
- * anything else.
+ * sandbox_cases.c - programs that give up system calls while their streams are open: a filter permits the
+ * calls that libc's stdio needs, and ends the process at any other.
  */
 #include "transcript.h"
 
@@ -11,8 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* What libc's stdio is seen to call, and what the test itself needs.  musl has readv and writev for a FILE,
- * and open where there is one. */
+/* The system calls that libc's stdio makes, and those that the test itself needs. musl uses readv and
+ * writev for a FILE, and open if the processor has this call. */
 #ifdef __GLIBC__
 #define CALLS_OF_LIBC SYS_read, SYS_write
 #elif defined SYS_open
@@ -118,8 +117,8 @@ CASE(standard_streams_behind_the_filter) {
     child(_standard);
 }
 
-/* A stream with the program's buffer, or none, is never looked at: what may be called is what it takes to
- * read and to write, and at exit to give back what was not read. */
+/* libc makes no fstat for a stream with a buffer of the program's, or without one. So the filter permits
+ * only the calls for reading, writing, and setting back the offset at exit. */
 static void forbid_all_but_transfers(void) {
     static const int transfers[] = {CALLS_OF_LIBC, SYS_lseek,  SYS_close,     SYS_brk,
                                     SYS_mmap,      SYS_munmap, SYS_exit_group};
@@ -217,13 +216,13 @@ static void _of_a_small_file(void) {
         CALL(c);
 }
 
-/* glibc makes a buffer here, and asks fstat first; musl does not ask. */
+/* glibc allocates a buffer here, and calls fstat first; musl does not. */
 CASE(transfers_alone_of_a_small_file) {
     put_text("in", "a line\n");
     child(_of_a_small_file);
 }
 
-/* By now libc has made its buffers, with the calls of fstat that it makes then. */
+/* libc has already allocated its buffers, and made the calls of fstat for them. */
 static void _begun_before(void) {
     FILE *in = fopen("in", "r"), *out = fopen("out", "w");
     char line[50];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals_cases.c - signals that come while a stream is at work, and handlers
- * that write, leave the process, or jump.
+ * signals_cases.c - signals during calls on a stream, and handlers that write, end the process or jump.
  */
 #include "transcript.h"
 
@@ -140,9 +139,9 @@ CASE(an_interrupted_fgets) {
     pthread_join(t, NULL);
 }
 
-/* The pipe by which a thread ends the wait of the interrupted call, once that waits again. */
+/* The pipe by which another thread ends the interrupted call, once the call waits again. */
 struct afterwards {
-    int to, from, bytes; /* a pipe to write to, or one to empty */
+    int to, from, bytes; /* write to `to`, or read `bytes` from `from` */
 };
 
 static void *interrupts_before(void *arg) {
@@ -232,7 +231,7 @@ CASE(a_jump_out_of_a_read) {
     printf("and output");
 }
 
-/* No threads: the alarm comes while the process waits. */
+/* Without threads: the alarm arrives while the process waits. */
 static void jumps_from_alarm(int signal) {
     (void)signal;
     siglongjmp(out, 1);
@@ -254,7 +253,7 @@ CASE(a_jump_out_of_a_read_by_an_alarm) {
     CALL(fgets(line, sizeof line, f));
 }
 
-/* So much of a file that some of it may be mapped, and a handler for that installed. */
+/* Reads so much of a file that the library may map it and install its handler of SIGBUS. */
 static FILE *read_mapped(void) {
     put_pattern("file", 5000000);
     FILE *f = fopen("file", "r");
@@ -286,7 +285,7 @@ CASE(faults_of_the_program_are_its_own) {
     printf("text");
 }
 
-/* A signal of whose action there are two, ours and the program's, and one other. */
+/* SIGBUS has two actions, the library's and the program's; SIGUSR1 has one. */
 static const int both[] = {SIGBUS, SIGUSR1};
 
 static void say_action(const char *when, int s) {
@@ -326,7 +325,7 @@ CASE(an_action_is_kept_as_by_the_kernel) {
         }
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(handlers_by_old_names) {
     extern sighandler_t __sysv_signal(int, sighandler_t);
     read_mapped();
@@ -360,7 +359,7 @@ CASE(handlers_by_old_names) {
 }
 #endif
 
-/* To the end that it has then, wherever that is. */
+/* Reads to the truncated file's end, wherever the stream finds it. */
 static void read_truncated(FILE *f) {
     truncate("file", 0);
     while (getc(f) != EOF)
@@ -390,7 +389,7 @@ static void executes(int signal) {
     execl("/bin/echo", "echo", "from a small stack", (char *)NULL);
 }
 
-/* Of 8 KB, as SIGSTKSZ was for long, of which the kernel's frame takes up to half. */
+/* A stack of 8 KB, the former SIGSTKSZ. The kernel's frame takes up to half of it. */
 CASE(a_handler_on_a_small_stack) {
     enum { SMALL = 8192, PAGE = 4096 };
     char *memory = mmap(NULL, PAGE + SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

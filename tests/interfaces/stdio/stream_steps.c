@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream_steps.c - a transcript program that does to a stream what the
- * environment variable STEPS says, one step each, in order:
+ * stream_steps.c - a transcript program that performs the steps in the environment variable STEPS on a
+ * stream, in order:
  *
  *     STEPS="open=r+ read=10 write=5 fork get=3 _exit=0 end offset contents"
  *
- * Two streams may be in use: the steps behind a "2:" are for the second.  A
- * step behind a "t:" is made by a thread of its own.  The steps between "fork"
- * and "child_end" are the child's; it goes on behind that unless it ended
- * itself.  random_streams.py makes up the steps.
+ * Two streams may be in use: the prefix "2:" marks the steps for the second. A step with the prefix "t:"
+ * runs in a separate thread. The steps between "fork" and "child_end" run in the child, which continues
+ * after them unless it has ended. random_streams.py makes up the steps.
  *
- * Behind "filter" the process allocates nothing: what libc's stdio does without it is to be done.
+ * After "filter" the process allocates no memory; calls for which libc's stdio needs none must work.
  */
 #include "transcript.h"
 
@@ -28,19 +27,19 @@
 #include <sys/wait.h>
 
 static FILE *streams[2], **chosen = streams;
-static int numbers[2] = {-1, -1}; /* of the streams when they were opened */
+static int numbers[2] = {-1, -1}; /* the streams' descriptor numbers when they were opened */
 static int peer = -1;             /* the other end of a pipe or socket */
 static bool filtered;
 static fpos_t remembered;
 static bool has_position;
 static int last_read = 'x', written;
-static char *rest; /* of the steps */
+static char *rest; /* the steps that follow */
 
 static long number(const char *text) {
     return text ? strtol(text, NULL, 0) : 0;
 }
 
-/* The part of "A,B" behind the comma, which is cut there. */
+/* Cuts "A,B" at the comma, and returns B. */
 static char *cut(char *value) {
     char *comma = value ? strchr(value, ',') : NULL;
     if (comma)
@@ -86,7 +85,7 @@ static void do_standard(FILE *f, char *which) {
     numbers[chosen - streams] = *which != 'i';
 }
 
-/* A second stream on the number of the first. */
+/* Opens a second stream on the first one's number. */
 static void do_same(FILE *f, char *mode) {
     (void)f;
     note_open("same", fdopen(numbers[0], mode));
@@ -99,8 +98,7 @@ static void open_end(const char *step, const int ends[2], char *mode) {
     note_open(step, fdopen(ends[*mode != 'r'], mode));
 }
 
-/* Neither end ever waits, and there is room for all that is sent: how full a pipe is depends on what was
- * read. */
+/* Neither end waits, and the pipe has room for all data: how full it is depends on the amount read. */
 static void do_pipe(FILE *f, char *mode) {
     int ends[2];
     (void)f;
@@ -119,7 +117,7 @@ static void do_socket(FILE *f, char *mode) {
 
 static char memory[10000];
 
-/* A stream in memory, that holds text like the file's. */
+/* Opens a stream in memory, with text like the file's. */
 static void do_memory(FILE *f, char *mode) {
     (void)f;
     for (size_t i = 0; i < sizeof memory; i++)
@@ -162,7 +160,7 @@ static void do_close(FILE *f, char *value) {
     *chosen = NULL;
 }
 
-/* Room for n bytes and a null.  free and malloc may need the kernel. */
+/* Returns memory for n bytes and a null byte. After "filter" malloc and free could need the kernel. */
 static char *taken(long n) {
     static char room[1 << 18];
     return filtered ? room : malloc((size_t)n + 1);
@@ -245,7 +243,7 @@ static void do_uread(FILE *f, char *value) {
     give(data);
 }
 
-/* Most often the text is no number: what was looked at is pushed back. */
+/* Mostly the text is not a number, and the examined bytes are pushed back. */
 static void do_number(FILE *f, char *value) {
     int n = 0, used = 0;
     (void)value;
@@ -272,7 +270,7 @@ static void do_unget(FILE *f, char *value) {
     say("unget: %d", r);
 }
 
-/* n bytes, each another one. */
+/* Pushes back n different bytes. */
 static void do_ungets(FILE *f, char *value) {
     long n = number(value), i = 0;
     while (i < n && ungetc((int)('a' + i % 26), f) != EOF)
@@ -282,7 +280,7 @@ static void do_ungets(FILE *f, char *value) {
 
 /* --- writing --------------------------------------------------------------- */
 
-/* n bytes that tell which call wrote them, with some line ends. */
+/* Returns n bytes that identify the call that wrote them, with some newlines. */
 static char *text_of(long n) {
     char *text = taken(n);
     for (long i = 0; i < n; i++)
@@ -398,7 +396,7 @@ static void do_flushall(FILE *f, char *value) {
 }
 
 static void do_buf(FILE *f, char *value) {
-    static char buffers[4][200000]; /* static: the stream may use it to the end */
+    static char buffers[4][200000]; /* static, since the stream may use it until the end */
     static int used;
     long size = number(cut(value));
     int mode = *value == 'n' ? _IONBF : *value == 'l' ? _IOLBF : _IOFBF;
@@ -441,7 +439,7 @@ static void *sleeper(void *unused) {
     return unused;
 }
 
-/* From now on there is another thread. */
+/* Starts another thread, which stays. */
 static void do_thread(FILE *f, char *value) {
     pthread_t thread;
     (void)f;
@@ -449,7 +447,7 @@ static void do_thread(FILE *f, char *value) {
     say("thread: %d", pthread_create(&thread, NULL, sleeper, NULL));
 }
 
-/* --- past the stream ------------------------------------------------------------- */
+/* --- directly by the descriptor -------------------------------------------------------------- */
 
 static void do_rawread(FILE *f, char *value) {
     long n = number(value);
@@ -495,7 +493,7 @@ static void do_truncate(FILE *f, char *value) {
     say("truncate: %d", truncate("data", number(value)));
 }
 
-/* --- the number, which nobody asks for any more -------------------------------------------------- */
+/* --- the number, without a call of fileno ---------------------------------------------------- */
 
 static int its_number(void) {
     return numbers[chosen - streams];
@@ -537,7 +535,7 @@ static void do_numclose(FILE *f, char *value) {
     note_result("numclose", r, r != 0);
 }
 
-/* Another file comes to the number: by close and open, or by dup2. */
+/* Gives the number another file, by close and open, or by dup2. */
 static void do_numopen(FILE *f, char *path) {
     (void)f;
     close(its_number());
@@ -561,7 +559,7 @@ static void do_numappend(FILE *f, char *value) {
     note_result("numappend", r, r < 0);
 }
 
-/* Standard error becomes the stream's file. */
+/* Redirects standard error to the stream's file. */
 static void do_errors(FILE *f, char *value) {
     (void)f;
     (void)value;
@@ -590,7 +588,7 @@ static void do_hangup(FILE *f, char *value) {
     peer = -1;
 }
 
-/* All that was sent so far. */
+/* Receives all that was sent so far. */
 static void do_receive(FILE *f, char *value) {
     static char data[1 << 18];
     (void)f;
@@ -598,7 +596,7 @@ static void do_receive(FILE *f, char *value) {
     note_input("receive", data, read(peer, data, sizeof data), 0);
 }
 
-/* A window that is empty says that the kernel has the rest. */
+/* If the stream's buffer is empty, all the remaining data is in the kernel. */
 static void do_unread(FILE *f, char *value) {
     struct pollfd p = {its_number(), POLLIN, 0};
     int below = 0;
@@ -606,7 +604,7 @@ static void do_unread(FILE *f, char *value) {
     (void)value;
 #ifdef __GLIBC__
     window = f->_IO_read_end - f->_IO_read_ptr;
-    if (f->_flags & 0x100) /* bytes were pushed back: the window proper waits */
+    if (f->_flags & 0x100) /* bytes were pushed back: the main buffer is set aside */
         window += f->_IO_save_end - f->_IO_save_base;
 #else
     (void)f;
@@ -617,7 +615,7 @@ static void do_unread(FILE *f, char *value) {
         say("the window is empty, and poll is wrong");
 }
 
-/* The file as others see it: by calls that a library may notice. */
+/* Notes the file's contents by another descriptor; the library may see these calls. */
 static void do_contents(FILE *f, char *value) {
     struct stat st;
     (void)f;
@@ -650,7 +648,7 @@ static void do_fork(FILE *f, char *value) {
     rest = end ? end : strchr(rest, '\0');
 }
 
-/* A child that does nothing: what is looked at next is as libc has it. */
+/* Forks a child that does nothing; afterwards the stream's state is visible as with libc. */
 static void do_publish(FILE *f, char *value) {
     (void)f;
     (void)value;
@@ -672,7 +670,7 @@ static pid_t forked_bare(int how) {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-/* A child that no handler of pthread_atfork is told of. */
+/* Makes a child without the handlers of pthread_atfork. */
 static void do_bare(FILE *f, char *how) {
     (void)f;
     pid_t pid = forked_bare(*how);
@@ -689,7 +687,7 @@ static void do_exec(FILE *f, char *program) {
     _exit(127);
 }
 
-/* Another process, which has no stream of ours, writes behind the end. */
+/* Another process, without streams, appends to the file. */
 static void do_grow(FILE *f, char *value) {
     (void)f;
     pid_t pid = fork();
@@ -717,7 +715,7 @@ static void do__exit(FILE *f, char *value) {
 #define ALLOWED(name)                                                                                        \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* From now on the process transfers and ends, and no more. */
+/* From now on a filter permits only transfers and the end of the process. */
 static void do_filter(FILE *f, char *how) {
     struct sock_filter transfers[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
                                       ALLOWED(read),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * suite_findings_cases.c - what the test suites of other projects found, reduced to
- * a few calls each (see tests/suites).
+ * suite_findings_cases.c - faults that other projects' test suites found, reduced to a few calls each (see
+ * tests/suites).
  */
 #include "transcript.h"
 
@@ -24,7 +24,7 @@ static ssize_t answer_write(void *cookie, const char *buf, size_t n) {
 
 static int seeks;
 
-/* When it is called, at the turn or with the first write, is not told. */
+/* Notes no call: it is made at the switch of direction or at the first write. */
 static int answer_seek(void *cookie, off64_t *offset, int whence) {
     (void)cookie, (void)whence;
     seeks++;
@@ -137,7 +137,7 @@ static void note_write_after_pushback(int before, int pushed) {
 CASE(writing_over_what_was_pushed_back) {
     static char buffer[4096];
     FILE *f = fopen("new", "w+");
-    setvbuf(f, buffer, _IOFBF, sizeof buffer); /* without, glibc writes to a null pointer */
+    setvbuf(f, buffer, _IOFBF, sizeof buffer); /* without a buffer, glibc writes to a null pointer */
     CALL(ungetc('x', f));
     CALL(putc('y', f));
     CALL(fclose(f));
@@ -225,13 +225,13 @@ CASE(telling_on_a_closed_descriptor) {
     }
 }
 
-/* --- a thread that is to be cancelled goes through calls that are no place for it ---------- */
+/* --- a cancelled thread in calls that are not cancellation points ---------------------------- */
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static const char *reached;
 
 static int open_memory_file(void) {
-    return memfd_create("memory", 0); /* open() is a place */
+    return memfd_create("memory", 0); /* open() is a cancellation point */
 }
 
 static void complain(void) {

@@ -26,7 +26,7 @@ CASE(temporary_names) {
     char name[L_tmpnam];
     char *made = tmpnam(name);
     say("starts %d length %d", strncmp(made, "/tmp/file", 9) == 0, (int)strlen(made));
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     made = tmpnam_r(name);
     say("starts %d", strncmp(made, "/tmp/file", 9) == 0);
     CALL(tmpnam_r(NULL));

@@ -27,7 +27,7 @@ static void run_threads(int n, void *(*body)(void *)) {
 
 static FILE *shared;
 
-/* --- whole calls are not torn apart ------------------------------------------------ */
+/* --- calls are atomic ------------------------------------------------------------------------ */
 
 static void *puts_lines(void *arg) {
     char line[128];
@@ -116,7 +116,7 @@ enum { FILE_SIZE = 4 << 20, BLOCK = 65536 };
 static atomic_uchar delivered[FILE_SIZE / BLOCK];
 static atomic_long total, wrong;
 
-/* Each block carries its number in its first bytes and is filled with it. */
+/* Each block is filled with its number. */
 static void put_numbered_blocks(void) {
     static int block[BLOCK / sizeof(int)];
     int fd = open("numbered", O_WRONLY | O_CREAT, 0644);
@@ -158,7 +158,7 @@ static void *reads_a_block(void *got) {
     return NULL;
 }
 
-/* In a thread of its own, so that the stream is never known to be one's alone. */
+/* Reads in another thread, so that no thread is the stream's only user. */
 static void read_a_block_elsewhere(void) {
     size_t got = 0;
     pthread_t t;
@@ -168,7 +168,7 @@ static void read_a_block_elsewhere(void) {
     note_flags(shared);
 }
 
-/* How large the file was is no promise. */
+/* Does not note the file's size, which is unspecified. */
 CASE(blocks_of_a_file_that_changes) {
     put_pattern("changing", 8 * BLOCK);
     put_pattern("another", BLOCK + 1000);
@@ -220,7 +220,7 @@ CASE(blocks_of_a_descriptor_that_became_a_pipe) {
     becomes_a_pipe(true);
 }
 
-/* Numbers in order: a record is whole when its numbers are. */
+/* Increasing numbers: a record is intact if its numbers are. */
 static size_t record_size;
 
 static void put_numbers(const char *path, unsigned n) {
@@ -414,14 +414,14 @@ CASE(locks_are_recursive) {
     funlockfile(stdout);
 }
 
-/* libc's own code takes the lock inside the caller's, and must leave it held. */
+/* libc's own code takes the lock, which the caller holds, and must leave it held. */
 static void held_over(FILE *f) {
     int n = 0;
     flockfile(f);
     try_from_another_thread(f);
     CALL(fscanf(f, "%d", &n));
     try_from_another_thread(f);
-    CALL(fscanf(f, "%'d%*[^\n]", &n)); /* a form of its own in libc */
+    CALL(fscanf(f, "%'d%*[^\n]", &n)); /* libc's own code handles this format */
     try_from_another_thread(f);
     CALL(getmntent(f) != NULL);
     try_from_another_thread(f);
@@ -433,7 +433,7 @@ CASE(held_while_libc_locks) {
     put_text("numbers", "1 2 x\na b c d 0 0\n3 4 x\na b c d 0 0\n");
     FILE *f = fopen("numbers", "r");
     held_over(f);
-    for (int i = 0; i < 200; i++) { /* as one that this thread keeps to itself */
+    for (int i = 0; i < 200; i++) { /* so that the lock becomes biased to this thread */
         rewind(f);
         CALL(getc(f));
         ungetc('1', f);
@@ -466,7 +466,7 @@ static pthread_t start_until_staged(void *(*body)(void *), void *arg) {
     return t;
 }
 
-/* The body says first which thread it is. */
+/* The body stores its thread number first. */
 static pthread_t start_until_blocked(void *(*body)(void *)) {
     pid_t tid;
     pthread_t t = start_until_staged(body, &tid);
@@ -661,8 +661,8 @@ static void *reads_input_until_told(void *arg) {
     return reads_forever(arg);
 }
 
-/* A thread waits in a read; another exits the process.  Since glibc 2.41 exit waits for the thread, for good.
- */
+/* A thread waits in a read while another exits the process. Since glibc 2.41 exit waits for the thread for
+ * ever. */
 CASE(exit_while_a_thread_reads) {
     int ends[2];
     if (__GLIBC_PREREQ(2, 41))
@@ -691,7 +691,7 @@ CASE(other_streams_while_a_thread_reads) {
     say("stage %d", stage);
 }
 
-/* libc's own functions write on the stream that another thread keeps busy. */
+/* libc's own functions write on a stream that another thread is using. */
 static void *puts_entries(void *arg) {
     (void)arg;
     struct passwd p = {(char *)"name",  (char *)"x",      1000, 1001, (char *)"A Name",
@@ -715,7 +715,8 @@ static void *puts_other_lines(void *arg) {
 CASE(functions_inside_libc_meanwhile) {
     shared = fopen("out", "w");
     pthread_t t = start_until_staged(puts_other_lines, NULL);
-    if (__GLIBC_PREREQ(2, 37)) { /* whose printf writes into the buffer of a stream that may be another's */
+    /* since 2.37 glibc's printf may write into the buffer of a stream that another thread uses */
+    if (__GLIBC_PREREQ(2, 37)) {
         flockfile(shared);
         funlockfile(shared);
     }
@@ -736,7 +737,7 @@ CASE(functions_inside_libc_meanwhile) {
     unlink("out");
 }
 
-/* A stream is opened, used and closed by many threads at once. */
+/* Many threads at once open, use and close a stream. */
 static void *opens_and_closes(void *arg) {
     char path[20] = "file0";
     path[4] = (char)('0' + (long)arg);
@@ -803,7 +804,7 @@ CASE(flushing_everything_while_much_is_busy) {
     stage = 0;
     pthread_create(&t, NULL, holds_many, NULL);
     while (stage == 0)
-        sched_yield(); /* it is not blocked until it flushes */
+        sched_yield(); /* the other thread does not block before it flushes */
     CALL(fflush(NULL));
     for (int i = 0; i < MANY; i++) {
         struct stat st;
@@ -823,8 +824,7 @@ CASE(main_thread_ends_first) {
     pthread_exit(NULL);
 }
 
-/* Cancelled in whichever call waits: its lock is given back, and the stream
- * goes on where it was. */
+/* After a cancellation in any waiting call, the lock is free, and the stream continues at its offset. */
 static void (*waiting_call)(FILE *);
 
 static void *waits_in_a_call(void *arg) {
@@ -913,7 +913,7 @@ static void *get_one(void *f) {
     return NULL;
 }
 
-/* fread_unlocked gives up no lock: neither none nor flockfile's. */
+/* fread_unlocked releases no lock, neither with flockfile nor without. */
 CASE(much_without_a_lock) {
     static char block[20000];
     pthread_t thread;
@@ -939,7 +939,7 @@ CASE(much_without_a_lock) {
     fclose(f);
 }
 
-/* --- calls without a lock, beside threads that wait ----------------------------------------- */
+/* --- calls without a lock, while other threads wait ------------------------------------------ */
 
 enum { MANY_LINES = 500000 };
 
@@ -978,8 +978,8 @@ static void *writes_many_lines(void *by) {
     return NULL;
 }
 
-/* The main thread only waits, again and again: what the other holds back is
- * shown each time, and must be shown once. */
+/* The main thread waits repeatedly. Each time the other thread's buffered output must be written, and
+ * exactly once. */
 static void write_beside(void (*put)(const char *, size_t), int locking) {
     pthread_t t;
     shared = fopen("out", "w");
@@ -1048,7 +1048,7 @@ static void read_beside(size_t (*get)(char *, size_t)) {
     fclose(shared);
 }
 
-/* At each fork the offset is put where libc's would be. */
+/* At each fork the descriptor must get libc's offset. */
 CASE(read_without_a_lock_while_others_fork) {
     put_pattern("long", 30000000);
     for (int i = 0; i < 3; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * transcript.c - the main program of every differential test: runs one case
- * and writes what it notes to the file named first, by system calls of its
- * own, so that no library under test touches the transcript.
+ * transcript.c - the main program of every differential test: runs one case, and writes its notes to the
+ * file named first. It uses direct system calls, so that no library under test sees them.
  */
 #include "transcript.h"
 
@@ -17,7 +16,8 @@ extern const struct test_case __start_cases[], __stop_cases[];
 
 static const char *transcript_path;
 
-/* A system call by its own instruction: libasf_unix interposes syscall(), which publishes each descriptor. */
+/* Makes a system call by its own instruction, since libasf_unix interposes syscall(), which would flush
+ * the streams. */
 static long kernel(long number, long a, long b, long c, long d) {
 #if defined __x86_64__
     register long r10 __asm__("r10") = d;
@@ -106,7 +106,7 @@ static uint64_t hash(const unsigned char *p, size_t n) {
     return h;
 }
 
-/* Short bytes in full; of long ones both ends, the length and a hash. */
+/* Quotes short data completely; of long data, both ends, the length and a hash. */
 static void add_quoted(struct line *l, const void *data, size_t n) {
     const unsigned char *p = data;
     size_t shown = n <= 300 ? n : 24;
@@ -323,8 +323,7 @@ char **case_arguments(const char *name) {
     return (char **)arguments;
 }
 
-/* On musl a preload is for the cases alone: the system's commands that they run are for glibc, and cannot
- * load it. */
+/* On musl only the cases are preloaded: the system's commands use glibc, and cannot load the library. */
 static char *preload;
 
 #ifdef __GLIBC__
@@ -372,7 +371,7 @@ int run_case(const char *name, int in, int out, int err) {
     return finish(start_case(name, in, out, err));
 }
 
-/* The state letter in /proc/.../stat follows the name, which is in brackets. */
+/* In /proc/.../stat, the state's letter follows the name in parentheses. */
 void wait_until_blocked(pid_t tid) {
     char path[64] = "/proc/self/task/";
     struct line number = {.used = 0};

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * transcript.h - for test programs that are run twice, under libc and under
- * asf, and must leave the same traces: what every call returned, the files,
- * both outputs, the exit status and the place where standard input stands.
+ * transcript.h - for test programs that run under libc and under asf, and must leave the same results: the
+ * value of every call, the files, both outputs, the exit status and the offset of standard input.
  *
- * A program is a set of CASEs; compare.sh runs each one in a process and an
- * empty directory of its own.  Standard input is a file of 3000 lines
- * "line 000001", standard output and standard error are files.
+ * A program is a set of CASEs; compare.sh runs each one in a separate process and an empty directory.
+ * Standard input is a file of 3000 lines "line 000001"; standard output and standard error are files.
  */
 #ifndef ASF_TESTS_TRANSCRIPT_H
 #define ASF_TESTS_TRANSCRIPT_H
@@ -26,7 +24,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* musl: numbers for names of errors, and a version that has whatever glibc has changed. */
+/* On musl: numbers instead of errors' names, and a version that includes all of glibc's changes. */
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #else
@@ -44,15 +42,15 @@ struct test_case {
     void (*run)(void);
 };
 
-/* A case whose name starts with an underscore is run by other cases only. */
+/* Only other cases run a case whose name starts with an underscore. */
 #define CASE(name)                                                                                           \
     static void name(void);                                                                                  \
     __attribute__((used, retain, section("cases"),                                                           \
                    aligned(sizeof(void *)))) static const struct test_case case_##name = {#name, name};      \
     static void name(void)
 
-/* CALL: evaluate, and note the text of the call, its value and, when the value
- * is NULL or negative, errno.  WITH_ERRNO notes errno always. */
+/* CALL: evaluates an expression, and notes its text and value; if the value is NULL or negative, also
+ * errno. WITH_ERRNO always notes errno. */
 #define CALL(e)       NOTED_CALL(#e, e, false)
 #define WITH_ERRNO(e) NOTED_CALL(#e, e, true)
 #define NOTED_CALL(text, e, always)                                                                          \
@@ -71,48 +69,47 @@ enum kind { NUMBER, TEXT, WIDE_TEXT, WIDE_CHARACTER, POINTER };
 
 void note_call(const char *text, enum kind kind, long value, int error, bool always);
 
-/* say: a line for the transcript.  Knows %d %u %x (int), %ld %lu %lx, %c, %s
- * and %q: a quoted string; %b: quoted bytes, of a pointer and an int. */
+/* say: adds a line to the transcript. Formats: %d %u %x (int), %ld %lu %lx, %c, %s, %q (a quoted string)
+ * and %b (quoted bytes, given by a pointer and an int). */
 void say(const char *format, ...);
 
-/* note_state: the indicators and ftell. */
+/* note_state: notes the indicators and ftell. */
 void note_state(FILE *f);
-/* note_file: size and contents of a file by way of the kernel alone. */
+/* note_file: notes a file's size and contents, by direct system calls. */
 void note_file(const char *path);
-/* note_flags: the indicators only; nothing on the stream moves. */
+/* note_flags: notes only the indicators; the stream does not change. */
 void note_flags(FILE *f);
 
-/* put_file: make a file by way of the kernel alone. */
+/* put_file: makes a file by direct system calls. */
 void put_file(const char *path, const void *data, size_t n);
 void put_text(const char *path, const char *text);
-/* put_pattern: n bytes, each telling its own offset (see pattern_at). */
+/* put_pattern: n bytes, each computed from its offset (see pattern_at). */
 void put_pattern(const char *path, size_t n);
 unsigned char pattern_at(size_t offset);
 /* put_lines: n lines "line 000001". */
 void put_lines(const char *path, int n);
 
-/* raw_write, raw_offset: system calls that nobody interposes. */
+/* raw_write, raw_offset: direct system calls, which no library can interpose. */
 void raw_write(int fd, const void *data, size_t n);
 long raw_offset(int fd);
 /* kernel_write: raw_write of a string. */
 void kernel_write(int fd, const char *text);
 
-/* child: fork, run `body` with an alarm and exit(0) (or whatever it exits
- * with); returns its wait status, which is noted too. */
+/* child: forks, and runs `body` with an alarm and exit(0), unless it exits itself. Notes and returns the
+ * wait status. */
 int child(void (*body)(void));
-/* start_case: fork and exec this program for another case, with these
- * descriptors as its 0, 1 and 2 (-1: inherited); returns the process. */
+/* start_case: forks and executes this program for another case, with these descriptors as its 0, 1 and 2
+ * (-1: inherited). Returns the process. */
 pid_t start_case(const char *name, int in, int out, int err);
-/* run_case: start_case and finish. */
+/* run_case: start_case, then finish. */
 int run_case(const char *name, int in, int out, int err);
-/* finish: wait, and note how the process ended. */
+/* finish: waits for a process, and notes how it ended. */
 int finish(pid_t pid);
-/* exec_case: become another case. */
+/* exec_case: executes this program for another case. */
 void exec_case(const char *name);
 char **case_arguments(const char *name);
 
-/* wait_until_blocked: until a thread of this process sleeps in a system call
- * or on a lock. */
+/* wait_until_blocked: waits until a thread of this process sleeps in a system call or on a lock. */
 void wait_until_blocked(pid_t tid);
 
 #ifdef __cplusplus

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * visibility_cases.c - what one stream holds back, looked at by the same process in
- * other ways: through another stream, another descriptor, functions of libc that
- * read by themselves.
+ * visibility_cases.c - output that one stream holds back is examined by the same process in other ways:
+ * through another stream, another descriptor, or functions of libc that read.
  */
 #include "transcript.h"
 
 #include <sys/mman.h>
 
-#if __has_include(<fts.h>) /* musl itself has none */
+#if __has_include(<fts.h>) /* musl has no fts */
 #include <fts.h>
 #endif
 #include <ftw.h>
@@ -175,7 +174,7 @@ CASE(read_as_a_table) {
     fclose(f);
 }
 
-/* Whoever waits for the name finds what was written before. */
+/* A process that waits for a new name must find all output written before. */
 CASE(told_by_a_name) {
     FILE *f = fopen("out", "w");
     int d = open("out", O_RDONLY);
@@ -192,7 +191,7 @@ CASE(told_by_a_name) {
     close(d);
 }
 
-/* A reader must not have read ahead of what comes into the file by other ways. */
+/* Reads in steps: the reader must not have read ahead of bytes that are written to the file in other ways. */
 static void read_tenth(FILE *f) {
     char text[4000];
     for (int i = 0; i < 10; i++)
