@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls_cases.c - the Unix calls that the library passes on: arguments,
- * results and errno are the kernel's, with streams in use and without.
+ * calls_cases.c - Unix calls that the library passes on: arguments, results and errno are the kernel's,
+ * whether streams are in use or not.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -25,7 +25,7 @@
 #include <time.h>
 #include <utime.h>
 
-/* A stream with output held back and one with input read ahead. */
+/* One stream with buffered output, and one that has read ahead. */
 static FILE *busy_output, *busy_input;
 
 static void be_busy(void) {
@@ -127,8 +127,8 @@ static void transfers(void) {
     note_file("data");
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
-/* As programs call them that were compiled with _FORTIFY_SOURCE. */
+#ifdef __GLIBC__ /* musl lacks this interface */
+/* As in programs compiled with _FORTIFY_SOURCE. */
 extern int checked_open(const char *, int) __asm__("__open_2");
 extern int checked_open64(const char *, int) __asm__("__open64_2");
 extern int checked_openat(int, const char *, int) __asm__("__openat_2");
@@ -429,8 +429,8 @@ CASE(signals_with_values) {
     CALL(kill(999999999, 0));
 }
 
-/* The program maps a file of its own, which is truncated under it, while
- * streams that the library may have mapped are open. */
+/* A file that the program itself has mapped is truncated, while streams are open that the library may have
+ * mapped. */
 static void leaves(int s) {
     say("its own handler for %d", s);
     printf("unflushed");
@@ -570,7 +570,7 @@ CASE(sockets) {
     CALL(recv(client, text, 1, MSG_DONTWAIT));
     CALL(send(-1, text, 1, 0));
     CALL(connect(client, (struct sockaddr *)&address, 0));
-    /* The descriptor of a stream is handed over; both share its offset. */
+    /* Passes the descriptor of a stream to another process; both share its offset. */
     put_lines("lines", 3000);
     FILE *f = fopen("lines", "r");
     char line[20];

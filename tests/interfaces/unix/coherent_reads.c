@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherent_reads.c - what read() gives while others are at the file or the descriptor:
+ * coherent_reads.c - the result of read() while other processes or threads use the file or the descriptor:
  *
- *     coherent_reads others KIND SEED ROUNDS FILE   another process appends, cuts off and rewrites
+ *     coherent_reads others KIND SEED ROUNDS FILE   another process appends, truncates and rewrites
  *     coherent_reads zeros FILE                     a file of holes and zeros
  *     coherent_reads threads FILE                   threads take records from one descriptor
  *
- * Each byte of the file tells its offset, so that a stale one is seen, and none is zero; but in
- * "zeros", and where KIND is zeros, only how many there are tells.
+ * Each byte of the file is computed from its offset and is not zero, so that an outdated byte shows. In
+ * "zeros", and if KIND is zeros, only the number of bytes is checked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -54,7 +54,7 @@ static void check_bytes(long at, long n, const char *p, bool or_zero) {
 
 /* --- others ------------------------------------------------------------------------------ */
 
-/* `settled` is odd while the writer is at work, and `size` what it has left otherwise. */
+/* `settled` is odd while the writer changes the file. While it is even, `size` is the file's size. */
 struct shared {
     volatile long settled, size;
     volatile bool over;
@@ -68,7 +68,7 @@ static void change(int fd, struct shared *s) {
         if (ftruncate(fd, s->size) != 0)
             fail("ftruncate", -1, 0);
         break;
-    case 1: /* the same bytes again */
+    case 1: /* write the same bytes again */
         n = size ? (long)any((uint64_t)size) : 0;
         if (pwrite(fd, content + n, (size_t)(size - n), n) != size - n)
             fail("rewrite", -1, size - n);
@@ -83,7 +83,7 @@ static void change(int fd, struct shared *s) {
 }
 
 static void write_on(const char *path, struct shared *s) {
-    /* A reader that failed would leave it behind, with the test's output open. */
+    /* If the reader fails, this process must not stay, since it holds the test's output open. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int fd = open(path, O_RDWR);
     while (!s->over) {
@@ -96,9 +96,9 @@ static void write_on(const char *path, struct shared *s) {
 }
 
 /*
- * The result is the file's to the byte if the writer was idle meanwhile. A zero is let pass
- * otherwise: Linux's own read gives some (5 of 3,600 runs without asf), since ftruncate clears a
- * page that read is about to copy.
+ * If the writer was idle meanwhile, the result must be the file's bytes exactly. Otherwise zeros are
+ * accepted: Linux's own read returned some (5 of 3,600 runs without asf), since ftruncate clears a page
+ * that read is about to copy.
  */
 static long read_once(int fd, long at, struct shared *s) {
     static char buffer[MOST];
@@ -190,7 +190,7 @@ static int shared_fd;
 static size_t record;
 static char taken[LARGEST / RECORD + 1];
 
-/* A record before it once more, where it lies. */
+/* Reads an earlier record again by its offset. */
 static void look_back(long at) {
     long before = at / 3 / (long)record * (long)record, told;
     if (pread(shared_fd, &told, sizeof told, before) != sizeof told || told != before)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_calls.c - whether small reads reach the kernel one by one: "count_calls WAY FILE N" reads
- * some thousand bytes and fails when that took more than N system calls.  WAY is read, readv, pread,
- * duplicate (read by a duplicate whose original is closed) or thread (read beside a thread that sleeps).
+ * count_calls.c - whether each small read causes a system call: "count_calls WAY FILE N" reads some
+ * thousand bytes, and fails if this takes more than N system calls. WAY is read, readv, pread, duplicate
+ * (reads by a duplicate whose original is closed) or thread (another thread sleeps).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { BYTES = 10000 };
 
-/* The process's reads. */
+/* Returns the number of reads that this process has made. */
 static long calls(int io) {
     const char *which = "syscr:";
     char text[512] = "";

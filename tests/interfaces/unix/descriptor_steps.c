@@ -76,7 +76,7 @@ static int duplicate_onto(int fd, int n, uint32_t word) {
     return (int)RESULT("dup2", dup2(fd, n));
 }
 
-/* A file comes to a number, as shells and daemons have it. */
+/* Gives a file a certain descriptor number, as shells and daemons do. */
 static void do_place(const struct step *s) {
     int n = number_of(s->word[0]);
     say(" at %d", n);
@@ -125,7 +125,7 @@ static void do_dup(const struct step *s) {
     }
 }
 
-/* Neither end waits. */
+/* Neither end of the pipe waits. */
 static void do_pipe(const struct step *s) {
     int ends[2], n = number_of(s->word[0]), length = (int)(s->word[1] % 600);
     if (RESULT("pipe2", pipe2(ends, O_NONBLOCK)) < 0)
@@ -186,7 +186,7 @@ static ssize_t read_by(uint32_t way, int fd, char *p, size_t n) {
     }
 }
 
-/* So many as make a descriptor private. */
+/* Mostly so many reads that the descriptor becomes private. */
 static void do_reads(const struct step *s) {
     int n = number_of(s->word[0]);
     unsigned size = PICK(small, s->word[1]), times = s->word[2] % 3 ? 33 + s->word[3] % 70 : s->word[3] % 33;
@@ -377,7 +377,7 @@ static long sent(int socket, int fd, bool many) {
                 : RESULT("sendmsg", sendmsg(socket, &m.msg_hdr, 0));
 }
 
-/* Another descriptor of the same offset, by way of a socket. */
+/* Passes a descriptor through a socket, which makes another one with the same offset. */
 static void do_pass(const struct step *s) {
     int n = number_of(s->word[0]), ends[2], got = -1;
     say(" %d", n);
@@ -397,7 +397,7 @@ static void do_pass(const struct step *s) {
         keep_low(got);
 }
 
-/* A number that libc closes. */
+/* Opens a directory whose descriptor libc closes. */
 static void do_directory(const struct step *s) {
     int fd = (int)RESULT("open", open(".", O_RDONLY | O_DIRECTORY | (s->word[0] % 2 ? O_CLOEXEC : 0)));
     DIR *d = fdopendir(fd);
@@ -409,7 +409,7 @@ static void do_directory(const struct step *s) {
     RESULT("closedir", closedir(d));
 }
 
-/* --- asking, and the rest --------------------------------------------------------------------- */
+/* --- questions, and other steps --------------------------------------------------------------- */
 
 static void do_look(const struct step *s) {
     for (int n = 0; n < NUMBERS; n++) {
@@ -487,7 +487,7 @@ static void do_names(const struct step *s) {
         RESULT("rename", rename(path, to));
 }
 
-/* As another process would, by calls that no library sees. */
+/* Changes a file as another process would, by calls that no library sees. */
 static void do_outside(const struct step *s) {
     const char *path = path_of(s->word[0]);
     publish();
@@ -519,13 +519,13 @@ static void do_signal(const struct step *s) {
     handled = -2;
     say(" %d", handled_number);
     sigaction(SIGUSR1, &act, NULL);
-    /* By number: in the child of a vfork musl's raise sends the signal to the parent. */
+    /* Not by raise: in the child of a vfork, musl's raise sends the signal to the parent. */
     RESULT("tkill", raw(SYS_tkill, raw(SYS_gettid, 0, 0, 0, 0), SIGUSR1, 0, 0));
     say(" read=%zd", handled);
     say_bytes(handled_bytes, handled > 0 ? (size_t)handled : 0);
 }
 
-/* libc's own thread reads and writes; the offset stays. */
+/* libc's own thread reads and writes; the descriptor's offset must not change. */
 static void do_aio(const struct step *s) {
     int n = number_of(s->word[0]);
     struct aiocb a = {.aio_fildes = n,

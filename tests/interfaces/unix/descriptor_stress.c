@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_stress.c - random Unix I/O on a few descriptions: through several
- * descriptors, in this process and its children, while another process writes
- * to and truncates the files.  Every result is compared with a model; a digest
- * of all of them is printed, which must be the same whoever serves the calls.
+ * descriptor_stress.c - random Unix I/O on a few open file descriptions, through several descriptors, in
+ * this process and its children, while another process writes to and truncates the files. Every result is
+ * compared with a model. The program prints a digest of all results, which must not depend on the library.
  *
  *     descriptor_stress SEED STEPS DIRECTORY
  */
@@ -68,7 +67,7 @@ static struct file {
     char *data;
 } files[FILES];
 
-/* One open of a file: what its descriptors share. */
+/* An open file description: the state that its descriptors share. */
 struct description {
     struct file *file;
     long at;
@@ -83,7 +82,7 @@ static struct slot {
 
 static char buffer[ROOM];
 
-/* Bytes with stretches of zeros, which a view cannot tell from what is gone. */
+/* Makes bytes, with stretches of zeros: in a mapping these look like truncated bytes. */
 static void make_bytes(char *p, long n, uint64_t kind) {
     for (long i = 0; i < n; i++)
         p[i] = kind % 4 == 0 ? 0 : (char)(i * 7 + (long)kind + (i >> 8));
@@ -125,7 +124,7 @@ static void check_bytes(const struct description *d, long at, long n, const char
 
 struct order {
     int file;
-    long at, size; /* cut at `at` if the size is 0 */
+    long at, size; /* truncates at `at` if the size is 0 */
     uint64_t kind;
 };
 
@@ -204,7 +203,7 @@ static void read_once(struct slot *s, long n, char *into) {
     d->at += r;
 }
 
-/* Many in a row, as make a descriptor worth keeping. */
+/* Many reads in a row, which make a descriptor private. */
 static void read_often(struct slot *s) {
     static const int sizes[] = {1, 1, 2, 7, 16, 32, 33, 64, 100, 512, 1024, 1500, 4096, 8192};
     long n = sizes[any(sizeof sizes / sizeof *sizes)], times = 1 + (long)any(any(3) ? 20 : 90);
@@ -321,7 +320,7 @@ static void ask(struct slot *s) {
         CHECK("F_SETFL", fcntl(s->fd, F_SETFL, any(2) ? O_NONBLOCK : 0), 0);
 }
 
-/* To a pipe or a file by calls that move the offset themselves. */
+/* Sends to a pipe or a file by calls that move the offset themselves. */
 static void send_on(struct slot *s) {
     struct description *d = s->of;
     long n = (long)any(3000), r = there_is(d, d->at, n), got;
@@ -338,7 +337,7 @@ static void send_on(struct slot *s) {
     close(pipes[1]);
 }
 
-/* --- descriptors come and go ------------------------------------------------------------- */
+/* --- opening and closing descriptors ---------------------------------------------------------- */
 
 static void open_one(struct slot *unused) {
     (void)unused;
@@ -382,7 +381,7 @@ static void duplicate(struct slot *s) {
     to->of->users++;
 }
 
-/* A stream on the descriptor reads ahead: how far is libc's affair. */
+/* A stream on the descriptor reads ahead; how far depends on libc. */
 static void use_stream(struct slot *s) {
     FILE *f = fdopen(dup(s->fd), s->of->writes ? "r+" : "r");
     long n = (long)any(20);
@@ -396,7 +395,7 @@ static void use_stream(struct slot *s) {
     note(s->of->at);
 }
 
-/* Through a socket and back: another process could have it. */
+/* Passes the descriptor through a socket and back; another process could receive it. */
 static void pass_on(struct slot *s) {
     int ends[2], got = -1;
     char byte = 0, control[CMSG_SPACE(sizeof(int))] = "";
@@ -426,7 +425,7 @@ static void await(pid_t child) {
     CHECK("its status", status, 0);
 }
 
-/* Records taken from one description by threads: each is taken once. */
+/* Threads take records from one description; each record must be taken once. */
 static struct slot *shared;
 static char taken[4096];
 
@@ -472,8 +471,8 @@ static void block_signals(struct slot *s) {
 
 static void steps(unsigned long n, bool child);
 
-/* The child uses what it has inherited, and goes beyond what the parent could do
- * without leaving the emulation for good. */
+/* The child uses the inherited descriptors, and also makes calls that would end the emulation in the
+ * parent. */
 static void fork_child(struct slot *s) {
     uint64_t before = state;
     pid_t child = fork();
@@ -497,7 +496,8 @@ static void fork_child(struct slot *s) {
     }
     await(child);
     state = before ^ 0x5555;
-    /* What the child did to shared descriptions and to the files is known to it alone. */
+    /* The parent does not know the child's changes to shared descriptions and files, so it reads them
+     * here. */
     for (int i = 0; i < FILES; i++) {
         int fd = open(files[i].path, O_RDONLY);
         struct stat st;
@@ -511,7 +511,7 @@ static void fork_child(struct slot *s) {
             note(slots[i].of->at = lseek(slots[i].fd, 0, SEEK_CUR));
 }
 
-/* A program that reads a little of the description. */
+/* Runs a program that reads a few bytes of the description. */
 static void run_program(struct slot *s) {
     char n[20];
     long wanted = (long)any(200);

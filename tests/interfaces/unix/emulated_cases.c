@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * emulated_cases.c - small reads of descriptors that this process has opened,
- * which may be served without the kernel, and everything through which that
- * could be seen: offsets, errors, other writers, signals and processes.
+ * emulated_cases.c - small reads of descriptors that this process has opened, which may be served without
+ * the kernel, and everything that could reveal it: offsets, errors, other writers, signals and processes.
  */
 #include "tests/interfaces/stdio/transcript.h"
 #include "tests/interfaces/unix/lacking.h"
@@ -33,7 +32,7 @@ static int open_pattern(const char *path) {
     return CALL(open(path, O_RDONLY));
 }
 
-/* n reads of `size` bytes, summed up in one line. */
+/* Makes n reads of `size` bytes; notes their sum in one line. */
 static void read_small(int fd, int n, size_t size) {
     long sum = 0, bytes = 0;
     for (int i = 0; i < n; i++) {
@@ -47,14 +46,14 @@ static void read_small(int fd, int n, size_t size) {
     say("  %ld bytes, sum %lx", bytes, sum);
 }
 
-/* A descriptor that has been read in small pieces for a while. */
+/* Returns a descriptor after many small reads. */
 static int in_use(const char *path) {
     int fd = open_pattern(path);
     read_small(fd, 200, 7);
     return fd;
 }
 
-/* By another process, and done when this returns. */
+/* Runs a command that changes the file in another process. */
 static void outside(const char *command) {
     CALL(system(command));
 }
@@ -192,7 +191,7 @@ CASE(vectors_and_places) {
     CALL(lseek(fd, 0, SEEK_CUR));
 }
 
-/* n preads of `size` bytes, each `apart` from the last one, around a file of SIZE bytes. */
+/* Makes n preads of `size` bytes at offsets that are `apart` bytes from each other, modulo SIZE. */
 static void read_places(int fd, int n, size_t size, long apart) {
     long sum = 0, bytes = 0;
     for (int i = 0; i < n; i++) {
@@ -542,7 +541,7 @@ CASE(truncated) {
     }
 }
 
-/* The end is among the zeros at the end of the file. */
+/* The new end of the file is among the zeros at its old end. */
 CASE(truncated_in_zeros) {
     put_pattern("data", 8150);
     int w = open("data", O_RDWR), fd = open("data", O_RDONLY);
@@ -593,7 +592,7 @@ static int make_anew(const char *path, int how) {
                       : fileno(fopen(path, "w"));
 }
 
-/* Where only the end of it is written then, the rest stays a hole, though it is read. */
+/* Truncates the file and writes only its last bytes: the rest must stay a hole although it is read. */
 CASE(in_memory_made_anew) {
     for (int how = 0; how < 4; how++) {
         char name[] = "/dev/shm/emulated.XXXXXX";
@@ -825,7 +824,7 @@ CASE(many_at_once) {
     }
 }
 
-/* Files are mapped, but there is no memory for what watches their views. */
+/* Files can be mapped, but there is no memory for the data that watches the mappings. */
 CASE(no_memory_of_its_own) {
     struct rlimit limit;
     int fd = open_pattern("data");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * faults_cases.c - a file is truncated while it is read in small pieces, by a program that blocks,
- * ignores or handles SIGBUS; and what the program sees of its masks and actions.
+ * faults_cases.c - a file is truncated during small reads, by a program that blocks, ignores or handles
+ * SIGBUS; and the signal masks and actions that the program sees.
  */
 #include "tests/interfaces/stdio/transcript.h"
 #include "tests/interfaces/unix/lacking.h"
@@ -16,7 +16,7 @@
 
 enum { SIZE = 200000, LEFT = 1000, PIECE = 16 };
 
-/* Small reads, as many as make a descriptor private. */
+/* Makes as many small reads as make a descriptor private. */
 static int open_and_read(void) {
     char piece[PIECE];
     put_pattern("in", SIZE);
@@ -81,7 +81,7 @@ CASE(blocked_in_the_old_ways) {
     int fd = open_and_read();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
     CALL(sigblock(1 << (SIGBUS - 1)));
     truncate_and_read(fd);
     close(fd);
@@ -149,7 +149,7 @@ CASE(blocked_as_a_thread_is_made) {
     pthread_join(thread, NULL);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(blocked_by_a_thread_s_attributes) {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -226,7 +226,7 @@ CASE(blocked_in_epoll_pwait) {
     wait_with_all_blocked(3);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 static ucontext_t there, back;
 
 static void reads_in_context(void) {
@@ -318,7 +318,7 @@ CASE(sent_while_blocked) {
     say("  got %d", got);
 }
 
-/* The child opens and closes in this process's memory. */
+/* The child of a vfork opens and closes files in this process's memory. */
 CASE(a_vfork) {
     int status;
     put_pattern("in", SIZE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lacking.h - calls of glibc that musl lacks, for the tests: by syscall(), or by another name.
+ * lacking.h - glibc's calls that musl lacks, for the tests: by syscall(), or by another name.
  */
 #ifndef ASF_TESTS_LACKING_H
 #define ASF_TESTS_LACKING_H

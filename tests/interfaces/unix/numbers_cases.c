@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers_cases.c - stdio on a number whose descriptor is read in small pieces: a stream uses its
- * number whatever file is there by then.
+ * numbers_cases.c - stdio on a number whose descriptor is read in small pieces: a stream must use the file
+ * that the number has at the time of the call.
  */
 #include "tests/interfaces/stdio/transcript.h"
 
@@ -21,7 +21,7 @@ static void read_small(int fd) {
             say("read %d failed", i);
 }
 
-/* A file on the number 0, read in small pieces. */
+/* Opens a file on descriptor 0 and makes small reads. */
 static void private_stdin(void) {
     put_numbers("in", 20000);
     put_numbers("other", 7);

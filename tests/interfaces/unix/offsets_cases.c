@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * offsets_cases.c - calls that use or share the offset of a descriptor, or close or duplicate
- * its number, and that a program seldom makes; each after small reads, which may have made the
- * descriptor private.
+ * offsets_cases.c - rare calls that use or share the offset of a descriptor, or close or duplicate it.
+ * Small reads, which may have made the descriptor private, precede each.
  */
 #include "tests/interfaces/stdio/transcript.h"
 #include "tests/interfaces/unix/lacking.h"
@@ -23,7 +22,7 @@
 
 enum { LINES = 100000, LINE = 10 };
 
-/* A file of numbered lines, 1 MB: large enough that a window is opened by default. */
+/* Makes a file of numbered lines of 1 MB, for which the library uses a mapping by default. */
 static void put_numbers(const char *path) {
     char *text = malloc(LINES * LINE + 1);
     for (int i = 0; i < LINES; i++)
@@ -73,7 +72,7 @@ CASE(forked_without_handlers) {
     note_next(fd);
 }
 
-/* The child reads a file of its own: the locks are not left to a thread that is not there. */
+/* The child reads another file: no lock may be left to a thread that does not exist in the child. */
 CASE(read_in_a_child_without_handlers) {
     open_read("data", O_RDONLY);
     pid_t child = _Fork();
@@ -84,7 +83,7 @@ CASE(read_in_a_child_without_handlers) {
     waitpid(child, NULL, 0);
 }
 
-/* Before anything was private. */
+/* The fork precedes the first private descriptor. */
 static void fork_early(pid_t (*start)(void)) {
     int ends[2];
     char line[LINE];
@@ -133,7 +132,7 @@ CASE(words_of_a_command) {
     note_next(fd);
 }
 
-/* The terminal takes the place of standard input; its own descriptor is closed. */
+/* The terminal replaces standard input, and its own descriptor is closed. */
 static void log_in(void) {
     int terminal, line, fd;
     char name[60];
@@ -202,7 +201,7 @@ CASE(sent_by_sendmmsg) {
     note_next(got);
 }
 
-/* The number of a directory that libc closes is given to a file that another process has, too. */
+/* libc closes a directory; then a file that another process shares gets its number. */
 CASE(received_where_a_directory_was) {
     int ends[2], number;
     char line[LINE];
@@ -234,7 +233,7 @@ CASE(duplicated_by_pidfd_getfd) {
     note_next(fd);
 }
 
-/* --- read, written and closed by other names ---------------------------------------------------- */
+/* --- reads, writes and closes by other names -------------------------------------------------- */
 
 CASE(vectors_at_the_offset) {
     int fd = open_read("data", O_RDWR);
@@ -270,7 +269,7 @@ CASE(as_an_event) {
     say("%lx", (unsigned long)value);
 }
 
-#ifdef __GLIBC__ /* musl has no such thing */
+#ifdef __GLIBC__ /* musl lacks this interface */
 CASE(a_backtrace_written_to_it) {
     int fd = open_read("data", O_RDWR);
     void *nowhere[3] = {NULL};
@@ -288,7 +287,7 @@ CASE(closed_as_a_queue) {
     note_next(next);
 }
 
-/* libc writes to this number by itself. */
+/* libc itself writes to this number. */
 CASE(standard_error) {
     close(2);
     int fd = open_read("data", O_RDWR);

@@ -44,7 +44,7 @@ static void do_vfork(const struct step *s) {
     await(child);
 }
 
-/* The steps of the child are run by a program. */
+/* Starts a program that runs the child's steps. */
 static void do_spawn(const struct step *s) {
     posix_spawn_file_actions_t actions;
     int from = number_of(s->word[0]), to = number_of(s->word[1]);
@@ -74,7 +74,7 @@ static void do_spawn(const struct step *s) {
         say(" posix_spawn=%d", r);
 }
 
-/* The program goes on as another one, which has its descriptors. */
+/* Executes a program that inherits the descriptors and runs the steps that follow. */
 static void do_exec(const struct step *s) {
     char **argv = arguments_from(range.at + 1, range.end, range.ending);
     int fd;
@@ -149,7 +149,7 @@ static void do_wordexp(const struct step *s) {
 
 static void do_daemon(const struct step *s) {
     RESULT("daemon", daemon(1, (int)(s->word[0] % 2)));
-    set_alarm(); /* it is another process */
+    set_alarm(); /* after daemon() this is another process, without the alarm */
 }
 
 const struct kind process_kinds[] = {

@@ -25,8 +25,8 @@ import arena
 import random_streams
 
 AT_ONCE = 1000
-BULK_SEEDS = 1 << 40  # as in sequences.h
-HAVE_DIFFERED = (93893, 1040362, 1707867)  # seeds, of the first million and a half
+BULK_SEEDS = 1 << 40  # the same as in sequences.h
+HAVE_DIFFERED = (93893, 1040362, 1707867)  # seeds among the first million and a half that differed once
 
 
 class Runner:
@@ -119,8 +119,9 @@ def try_sequences(runner, arguments):
     different = 0
     all_options = [arguments.options or ""] + arguments.each
     ranges = list(ranges_of(arguments))
-    with concurrent.futures.ThreadPoolExecutor(1 + len(all_options)) as pool:  # one may wait for its alarm
-        # All are asked for at once: no processor waits for the slowest run of a range.
+    # one run may wait for its alarm
+    with concurrent.futures.ThreadPoolExecutor(1 + len(all_options)) as pool:
+        # Starts all runs at once, so that no processor waits for the slowest run of a range.
         hashes = pool.map(lambda job: runner.hashes(*job),
                           [(*numbers, options) for numbers in ranges for options in [None, *all_options]])
         for first, _ in ranges:

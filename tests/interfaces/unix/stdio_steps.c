@@ -2,10 +2,10 @@
  *
  * stdio_steps.c - steps of random sequences: stdio, on the standard streams and a few others.
  *
- * What C leaves undefined is left out: a stream is not used after fclose, its direction is not
- * changed without a seek between, and a stream is either of bytes or wide.  So are glibc's ways
- * with wide output that cannot be written: a character stays, and a seek succeeds; and the letter m
- * of fopen, by which glibc maps the file and the descriptor stands at its end.
+ * The steps omit what C leaves undefined: a stream is not used after fclose, its direction changes only
+ * after a seek, and it is either a byte stream or a wide stream. They also omit glibc's behaviour after
+ * failed wide output (a character stays, and a seek succeeds), and fopen's letter m, with which glibc maps
+ * the file and the descriptor is at its end.
  */
 #include "tests/interfaces/unix/sequences.h"
 
@@ -21,18 +21,18 @@ enum direction { NEITHER, IN, OUT };
 
 static struct stream {
     FILE *f;
-    bool in, out; /* what its mode allows */
-    bool used;    /* setvbuf comes too late */
+    bool in, out; /* the directions that its mode allows */
+    bool used;    /* setvbuf is no longer allowed */
     bool pushed;  /* a byte was pushed back and not read since */
-    bool placed;  /* `place` is of this file */
+    bool placed;  /* `place` is a position in this file */
     enum direction last;
-    int wide; /* as fwide has it */
+    int wide; /* the result of fwide */
     int number;
     fpos_t place;
 } streams[STREAMS];
 
 static char bytes[ROOM];
-static size_t piped; /* bytes of the pipe at PIPE_NUMBER */
+static size_t piped; /* the number of bytes in the pipe at PIPE_NUMBER */
 
 static void start(void) {
     static bool started;
@@ -70,13 +70,13 @@ static bool is_pipe(int number) {
     return raw(SYS_fstat, number, (long)&st, 0, 0) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* A pipe's bytes that were read ahead are not given back: neither a child nor, after its number was closed or
- * replaced, the stream goes on as with libc. */
+/* Returns whether a stream may be used. libc does not give back the bytes read ahead from a pipe. So a
+ * stream on the pipe is not used in a child, nor after its number was closed or replaced. */
 static bool is_used(const struct stream *t) {
     return t->f && (t->number != PIPE_NUMBER || (!in_child && (piped == 0 || is_pipe(PIPE_NUMBER))));
 }
 
-/* A stream that may be used for it now; the standard ones more often. */
+/* Returns a stream that may be used in this direction now, more often a standard one. */
 static struct stream *stream_for(uint32_t word, enum direction direction) {
     unsigned first = word % 3 ? (direction == OUT ? 1 : 0) : word / 3 % STREAMS;
     start();
@@ -92,7 +92,7 @@ static struct stream *stream_for(uint32_t word, enum direction direction) {
     return NULL;
 }
 
-/* C asks for a seek between output and input. */
+/* Changes the direction; C requires a seek between output and input. */
 static bool turn(struct stream *t, enum direction to) {
     if (t->pushed && to == OUT)
         return false;
@@ -370,8 +370,7 @@ static void do_wide_output(const struct step *s) {
     RESULT("fflush", fflush(t->f));
 }
 
-/* What libc writes to standard error by itself; perror and psignal go past a stream without
- * orientation. */
+/* Makes libc itself write to standard error; perror and psignal bypass a stream without orientation. */
 static void do_message(const struct step *s) {
     start();
     if (streams[2].f == NULL || streams[1].f == NULL || streams[2].last == IN)
@@ -405,7 +404,7 @@ static void do_dprintf(const struct step *s) {
     RESULT("dprintf", dprintf(n, "%s %0*u\n", "dprintf", (int)(s->word[1] % 100), s->word[2]));
 }
 
-/* --- places and buffers --------------------------------------------------------------------------- */
+/* --- offsets and buffers ---------------------------------------------------------------------- */
 
 static const long places[] = {0, 0, 0, 5, 10, 100, 2995, 4096, 5000, 9000, 19990, 99000, 110000};
 
@@ -468,7 +467,7 @@ static void do_flush(const struct step *s) {
 
 /* --- streams that become bulk ----------------------------------------------------------------------- */
 
-/* A few blocks, by small calls; some end where a block does. */
+/* Returns the length of a few blocks; sometimes it ends at a block's end. */
 static size_t much(uint32_t word) {
     return word % 3 ? 1 + word / 3 % 25000 : 4096 * (1 + (size_t)word / 3 % 6);
 }
@@ -490,7 +489,7 @@ static void do_much_input(const struct step *s) {
     }
 }
 
-/* A process without fork's handlers. */
+/* Makes a process without fork's handlers. */
 static void do_clone(const struct step *s) {
     int status = -1;
     say(" %u", s->children);
@@ -517,7 +516,7 @@ static void do_much_output(const struct step *s) {
     say_result("done", (long)done);
 }
 
-/* A stream reads a pipe, whose number no other step uses. */
+/* A stream reads a pipe whose number no other step uses. */
 static void do_full_pipe(const struct step *s) {
     int ends[2];
     size_t length = s->word[2] % 4 ? s->word[1] % 50000 : 0;
@@ -533,11 +532,12 @@ static void do_full_pipe(const struct step *s) {
     enter(t, fdopen(PIPE_NUMBER, "r"), "r");
 }
 
-/* The number of the pipe becomes a file's, whose offset is the program's. */
+/* The pipe's number gets a file, whose offset belongs to the program. */
 static void do_number_of_pipe(const struct step *s) {
     if (fcntl(PIPE_NUMBER, F_GETFD) < 0)
         return;
-    RESULT("lseek", lseek(PIPE_NUMBER, 0, SEEK_CUR)); /* of an earlier file, which the stream may have read */
+    /* the number may have an earlier file, from which the stream has read */
+    RESULT("lseek", lseek(PIPE_NUMBER, 0, SEEK_CUR));
     int fd = (int)RESULT("open", open(path_of(s->word[0]), O_RDONLY));
     if (fd < 0)
         return;

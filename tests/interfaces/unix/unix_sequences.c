@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * unix_sequences.c - runs random sequences of Unix I/O and stdio on the descriptors 0 to 5, each in
- * a process of its own, and prints a line a sequence: its seed and a hash of what its calls
- * returned, how its processes ended, the offsets of descriptors that it inherited, and the files.
+ * unix_sequences.c - runs random sequences of Unix I/O and stdio on the descriptors 0 to 5, each in a
+ * separate process. Prints a line for each: its seed and a hash of the results of its calls, the ends of
+ * its processes, the offsets of inherited descriptors, and the files.
  *
  *     unix_sequences run FIRST COUNT          in the working directory, which is written to
- *     unix_sequences show SEED [STEP,STEP...] what is hashed, as text; those steps alone
+ *     unix_sequences show SEED [STEP,STEP...] prints the hashed text; only with these steps
  *     unix_sequences resume SEED STEPS FROM TO ENDING
  *
- * The last is how a program that was started by a sequence goes on with it.  random_sequences.py
- * compares the lines of a plain run with those under a preloaded library.
+ * A sequence runs `resume` when it starts a program that continues it. random_sequences.py compares the
+ * lines of a run without asf with those under a preloaded library.
  */
 #include "tests/interfaces/unix/sequences.h"
 
@@ -102,7 +102,7 @@ void say_bytes(const char *p, size_t n) {
     say("\" hash %016lx", hash(nothing, p, n));
 }
 
-/* The log is a file, so that a program that a sequence becomes has it, too. */
+/* The log is a file, so that a program that a sequence executes can map it, too. */
 static void map_log(int flags) {
     long fd = raw(SYS_openat, AT_FDCWD, (long)"log", O_RDWR | O_CLOEXEC | flags, 0600);
     raw(SYS_ftruncate, fd, sizeof *transcript, 0, 0);
@@ -128,7 +128,7 @@ static unsigned any(unsigned below) {
 
 static const struct kind *const all_kinds[] = {
     descriptor_kinds,
-#ifdef __GLIBC__ /* tests/interfaces/stdio/musl_differences.txt says what differs on musl */
+#ifdef __GLIBC__ /* tests/interfaces/stdio/musl_differences.txt lists the differences on musl */
     stdio_kinds,
 #endif
     process_kinds,
@@ -260,7 +260,8 @@ static void end_process(uint32_t ending) {
     static const char *const names[] = {"exit",       "exit",  "_exit",   "exit",
                                         "quick_exit", "_Exit", "SIGKILL", "exit"};
     say("\nends by %s", PICK(names, ending));
-    if (strcmp(PICK(names, ending), "exit") != 0) /* what a bulk stream has is lost */
+    if (strcmp(PICK(names, ending), "exit") !=
+        0) /* without publish, the others lose a bulk stream's output */
         publish();
     switch (ending % COUNT(names)) {
     case 2:
@@ -306,14 +307,14 @@ static int resume(char **argv) {
     kept = argv[1];
     map_log(0);
     make_plan();
-    set_alarm(); /* one that was spawned has none */
+    set_alarm(); /* a spawned program has no alarm yet */
     range.ending = (uint32_t)strtoul(argv[4], NULL, 10);
     run_steps((unsigned)strtoul(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));
     end_process(range.ending);
     return 1;
 }
 
-/* --- one sequence: what it starts with, and what it leaves ----------------------------------- */
+/* --- one sequence: its initial files, and its results ---------------------------------------- */
 
 static const struct {
     const char *name;
@@ -321,7 +322,7 @@ static const struct {
 } inputs[] = {{"a", 100000}, {"b", 3000}, {"c", 20000}, {"e", 0}, {"o0", 0}, {"o1", 0}},
   outputs[] = {{"n", 0}, {"o2", 0}, {"d", 0}};
 
-/* Each line says which file it is in, and where. */
+/* Each line contains its file's name and its offset. */
 static void put_input(const char *name, unsigned size) {
     static char lines[6][100000];
     unsigned i = (unsigned)(name[0] - 'a');
@@ -352,7 +353,8 @@ static void open_at(int number, const char *path, int flags) {
     raw(SYS_close, fd, 0, 0, 0);
 }
 
-/* What the sequence inherits: its descriptors stay here as well, to see where they stand. */
+/* Makes the files and descriptors that the sequence inherits. Copies of the descriptors stay in this
+ * process, to show the offsets afterwards. */
 static void put_files(void) {
     remove_files();
     for (size_t i = 0; i < COUNT(inputs); i++)
@@ -407,7 +409,8 @@ static void say_what_is_left(void) {
     say("\n");
 }
 
-/* A command that a sequence has left behind may wait for ever: for a pipe whose other end it has itself. */
+/* Kills the commands that a sequence has left. One may wait for ever for a pipe whose other end it has
+ * itself. */
 static void kill_children(int sig) {
     char list[4096];
     (void)sig;
@@ -420,7 +423,7 @@ static void kill_children(int sig) {
         raw(SYS_kill, pid, SIGKILL, 0, 0);
 }
 
-/* What became a daemon, or was left behind, is a child of this process by then. */
+/* Daemons and other processes left by the sequence are children of this process by then. */
 static void wait_for_children(pid_t first, int *first_status, int *later) {
     int status;
     struct itimerval times = {.it_value = {3 * LONGEST_RUN, 0}, .it_interval = {1, 0}},
