@@ -14,7 +14,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMANDS = ["same_commands.py", "--jobs", "1", "--filter", "^(scanf-shares|many-small-turns|rev-lines)$"]
 
-# Defect, exit status, what the report must hold.
+# Defect, exit status, texts that the report must contain.
 EXPECTED = [
     ("", 0, ["3 commands, 0 differ"]),
     ("AHEAD", 1, ["FAIL scanf-shares[file]", "(steps), descriptor 0", "read of 0 (part.log): 65536 bytes asked for"]),

@@ -37,7 +37,7 @@ EARLY = "a reader that stops early gets more at once where libc writes wide char
 MILLIONS = "libc writes wide characters 16 bytes at a time, which are millions of calls here"
 TIMED = "what is done depends on how much time passes"
 
-# Commands that are not compared, and why.
+# Commands that are not compared, and the reasons.
 UNCOMPARABLE = {
     "column-table": EARLY,
     "tty-column-width": EARLY,
@@ -48,8 +48,8 @@ UNCOMPARABLE = {
     "wide-large": MILLIONS,
     "wide-rev-line-ends": MILLIONS,
     "killed-writers": TIMED,
-    "numfmt-units": TIMED,  # numfmt refuses the options and ends, while seq writes
-    "grep-pipe": TIMED,  # grep -q ends, while cat writes
+    "numfmt-units": TIMED,  # numfmt rejects the options and ends while seq writes
+    "grep-pipe": TIMED,  # grep -q ends while cat writes
     "tail-follows": TIMED,
     "tail-follows-process": TIMED,
     "timeouts": TIMED,
@@ -87,7 +87,7 @@ class Tracer:
     def trace(self, situation, settings):
         log = os.path.join(self.arena.root, "trace")
         with open(log, "wb"):
-            os.chmod(log, 0o666)  # for commands of other users
+            os.chmod(log, 0o666)  # commands of other users write to it
         self.arena.wrapper = tracing.traced(log, settings)
         outcome = self.arena.run(situation, {})
         if outcome.status == "timed out":

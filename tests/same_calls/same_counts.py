@@ -24,14 +24,14 @@ import program_list
 STDBUF = {"LD_PRELOAD": "/usr/libexec/coreutils/libstdbuf.so", "_STDBUF_I": "131072", "_STDBUF_O": "131072"}
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/games"
 MEGABYTES = 1
-START = 20  # calls of the loader and of the library
+START = 20  # calls of the loader, and of the library at its start
 BEFORE_BULK = 2 * 66
-TRIES = 4  # a stream is bulk only while it moves fast
+TRIES = 4  # more than one, since a stream is a bulk stream only while it moves data fast
 
-# Programs that make very many calls plainly, which strace counts slowly: for each line or file, or, in libc, for 16 bytes
-# of wide characters.
+# Programs that make very many calls without asf, which makes strace slow: one for each line or file, or one
+# for each 16 bytes of wide characters.
 MANY = {"bash printf", "bc", "c++filt", "dash printf", "find -printf", "readelf -sW"}
-# Under strace its blocks take so long that no stream is bulk.
+# Under strace its blocks take so long that no stream becomes a bulk stream.
 SLOW = {"recode"}
 LEFT_OUT = MANY | SLOW | {program.title for program in program_list.wide()}
 

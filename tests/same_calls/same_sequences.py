@@ -121,7 +121,7 @@ def main():
     arguments.program = os.path.abspath(arguments.program)
     environment = random_streams.environment_of(arguments)
     folder = tempfile.mkdtemp(prefix="asf-same.")
-    tempfile.tempdir = folder  # of the processes of the pool, too
+    tempfile.tempdir = folder  # the worker processes use it, too
     try:
         start_tracer(arguments.program, environment, arguments.libc)
         if arguments.steps:

@@ -7,12 +7,12 @@ call.
 import dataclasses
 import re
 
-# Memory of the heap and of threads, waiting for other threads, calls of threads that begin, and the one by which a thread
-# takes over a stream that another has used alone: README.md says so.
+# Calls for memory and thread stacks, waiting for other threads, calls of starting threads, and the call by
+# which a thread takes over a stream that another thread has used alone; README.md documents this.
 ALWAYS_LEFT_OUT = """
     mmap munmap mprotect mremap brk madvise getrandom futex rseq set_robust_list set_tid_address membarrier
 """.split()
-# Clocks, signal handlers and masks, waiting for time or input, and calls that only ask or advise.
+# Clocks, signal handlers and masks, waiting for time or input, and calls that only query or advise.
 ASKING = """
     mincore mlock munlock
     clock_gettime clock_getres gettimeofday time nanosleep clock_nanosleep alarm setitimer getitimer times
@@ -31,11 +31,11 @@ LEFT_OUT = ALWAYS_LEFT_OUT + ASKING
 @dataclasses.dataclass
 class Call:
     pid: int
-    name: str  # of the system call; "ends" for the end of a thread
+    name: str  # the system call; "ends" for the end of a thread
     arguments: str
     result: int
-    error: str  # "" unless it failed
-    begun: int  # the number of the line
+    error: str  # "": no error
+    begun: int  # the line number in the trace
     ended: int
 
 
@@ -55,7 +55,7 @@ def call_of(pid, text, begun, ended):
     if end:
         return Call(pid, "ends", end[1].removesuffix(" (core dumped)"), 0, "", begun, ended)
     whole = WHOLE.fullmatch(text)
-    # What a signal interrupted and what never returned are no transfers.
+    # Interrupted calls, and calls that never returned, are not transfers.
     if not whole or whole[3] == "?":
         return None
     return Call(pid, whole[1], whole[2], int(whole[3], 16 if whole[3].startswith("0x") else 10), whole[4] or "", begun, ended)

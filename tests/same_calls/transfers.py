@@ -17,10 +17,10 @@ import re
 
 import tracing
 
-# The dynamic linker's files, the one that tells what it has loaded, and malloc's.
+# Files of the dynamic linker, its list of mappings, and malloc's file.
 LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload)|/proc/self/maps|/overcommit_memory)"')
-FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # argument, a descriptor with its file
-# Their sizes depend on when the process at the other end ran.
+FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # the first argument: a descriptor with its file
+# Their transfer sizes depend on when the process at the other end ran.
 BY_TURNS = re.compile(r"pipe:|socket:|UNIX|TCP|/dev/pts/|/dev/tty|/dev/ptmx")
 READS = {"read", "readv", "pread64", "preadv", "preadv2"}
 WRITES = {"write", "writev", "pwrite64", "pwritev", "pwritev2"}
@@ -40,7 +40,7 @@ class Event:
     what: str  # read, write, seek, or the name of another call
     fd: int = -1
     asked: int = 0
-    got: object = 0  # bytes, where a seek leads, a descriptor, or the name of an error
+    got: object = 0  # the number of bytes, the offset after a seek, a descriptor, or an error's name
     file: str = dataclasses.field(default="", compare=False)
     from_where: object = dataclasses.field(default=None, compare=False)  # of a seek
 
@@ -60,7 +60,7 @@ class Event:
 class OpenFile:
     """An open file description, which forks and duplicates share."""
 
-    opened_as: int  # the first descriptor
+    opened_as: int  # the first descriptor on this file
     position: object = None  # None: unknown
     appends: bool = False
     loads: bool = False  # opened by the dynamic linker
@@ -156,7 +156,7 @@ class Tree:
         self.finished = []
 
     def follow(self, calls):
-        # A child begins with the descriptors that its parent has when the fork begins.
+        # A child has the descriptors that its parent has at the beginning of the fork.
         calls.sort(key=lambda call: call.begun if call.name in FORKS else call.ended)
         if calls:
             root = min(calls, key=lambda call: call.begun).pid
@@ -228,7 +228,7 @@ def closed(process, call, fd, path):
 
 def transferred(process, call, fd, path):
     file = process.file(fd)
-    if file.loads or call.error == "EBADF":  # which may be known beforehand
+    if file.loads or call.error == "EBADF":  # asf may know beforehand that the call would fail
         return
     numbers = [int(n) for n in re.findall(r", (\d+)(?=,|$)", call.arguments)]
     places = 1 if call.name.startswith("p") else 0
@@ -242,7 +242,7 @@ def transferred(process, call, fd, path):
         return
     if not call.error:
         file.advance(call.result)
-    # How much a write that failed was to write depends on how many were put together.
+    # The requested length of a failing write depends on how many writes were combined.
     asked = 0 if call.error and what == "write" else asked
     process.add(Event(what, fd, asked, call.error or call.result, path))
 
@@ -258,7 +258,7 @@ def moved(process, call, fd, path):
 
 def other(process, call, fd, path):
     if not path:
-        fd = -1  # it was a number of another kind
+        fd = -1  # the number belonged to a descriptor of another kind
     if call.name == "execve":
         path = call.arguments.split('"')[1]
         if not call.error:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * other_calls.c - a library to preload whose programs print what they should,
- * by other system calls than libc would make.  DEFECT_x chooses which.
+ * other_calls.c - a library to preload: programs print the right output, but make other system calls than
+ * with libc. DEFECT_x selects the difference.
  */
 #include <stdio.h>
 #include <sys/stat.h>
