@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "suites"), os.path.join(TESTS, "filters")]
 
@@ -66,7 +66,7 @@ def of_tap(output):
 class Package:
     build: list  # commands
     check: str
-    results: object  # a function from what `check` prints to a dictionary from test to result
+    results: object  # a function: from the output of `check` to a dictionary of tests and their results
     needs: tuple = ()  # Debian packages
 
 
@@ -80,7 +80,7 @@ PACKAGES = {
                    "grep -H . test-results/*.counts", of_git, ("zlib1g-dev", "perl")),
     "dos2unix": Package([MAKE + "ENABLE_NLS= all"], "make -s check", of_tap, ("perl",)),
 }
-REAL = ("bash", "coreutils", "git")  # dos2unix tries this program itself
+REAL = ("bash", "coreutils", "git")  # without dos2unix, with which this program tests itself
 
 
 def manifest(tree):

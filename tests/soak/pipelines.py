@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "filters"))
 
 import arena
@@ -25,7 +25,7 @@ import inputs
 import random_cases
 import twins
 
-BATCH = 20  # command lines, by turns with as many rounds of each interpreter
+BATCH = 20  # command lines, followed by as many rounds of each interpreter
 
 FILES = ["small.txt", "changed.txt", "noeol", "part.log", "numbers", "repeats.txt", "table.tsv", "sorted.txt",
          "crlf.txt"]
@@ -40,7 +40,7 @@ STAGES = ["sort", "sort -r", "sort -n -k2", "uniq -c", "uniq -d", "cut -d' ' -f1
 ENDS = ["", "", " | head -n 7", " | sed 5q", " | tee copy | cksum; cat copy", " >made; wc <made",
         " >made; sort made made | tail -n 3"]
 
-# A line of input is a round: what a program prints, and "end", is its answer.
+# Each input line is a round; the program answers with some output and "end".
 INTERPRETERS = {
     "gawk": ["gawk", r"""{
         file = "small.txt"; command = "sort -k" ($1 % 5 + 1) " made | uniq -c | tail -n 20"; both = "tr a-z A-Z"

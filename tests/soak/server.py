@@ -17,14 +17,15 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "filters"))
 
 import compare_filters
 import twins
 
-SAMPLES = 200  # over all requests
-# Debian's redis-tools has the server by another name, without the service that the package redis-server starts.
+SAMPLES = 200  # in a whole run
+# Debian's redis-tools contains the server under another name. The package redis-server would also start a
+# service.
 REDIS = shutil.which("redis-check-rdb")
 OPENSSL = shutil.which("openssl")
 
@@ -121,7 +122,8 @@ class Openssl(Server):
             answer = b""
             while some := to.recv(1 << 17):
                 answer += some
-            return re.sub(rb"^[0-9A-F]{16}:", b"", answer, flags=re.MULTILINE)  # an error's thread
+            # the thread's number in an error message
+            return re.sub(rb"^[0-9A-F]{16}:", b"", answer, flags=re.MULTILINE)
 
     def questions(self, count):
         rng = random.Random(3)

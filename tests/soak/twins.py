@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-# What counts as flat: KB of memory, descriptors, mappings.  Who loses 8 bytes at each of 100,000 questions is seen.
+# The growth that is still accepted: KB of memory, descriptors, mappings. A leak of 8 bytes a question exceeds
+# it after 100,000 questions.
 BOUNDS = (256, 1, 2)
 ENOUGH = 16  # samples
 SHOWN = 3  # differing answers

@@ -6,7 +6,7 @@ import shutil
 import harness
 
 HELPERS = ("recho", "zecho", "printenv", "xcase")
-# Scripts that run all others, take minutes, or depend on the time that passes.
+# Scripts that run all the others, take minutes, or depend on timing.
 LEFT_OUT = {"run-all", "run-minimal", "run-gprof", "run-jobs", "run-history", "run-histexpand"}
 
 

@@ -7,7 +7,7 @@ import harness
 FILTERS = ("b2sum base32 base64 basenc cat cksum comm csplit cut echo expand fmt fold head join md5sum nl od paste pr "
            "printf ptx seq shuf sort split stdbuf sum tac tail tee tr tsort unexpand uniq wc yes").split()
 
-# They preload a library of their own behind ours, with names that ours has.
+# These preload another library after ours, which interposes the same names.
 LEFT_OUT = {"tests/df/no-mtab-status.sh", "tests/df/skip-duplicates.sh", "tests/misc/csplit-io-err.sh"}
 
 

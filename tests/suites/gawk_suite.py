@@ -5,7 +5,7 @@ import os
 
 import harness
 
-# Four need a network; two tell whether a process of their own or gawk prints first.
+# Four need a network; in two, the order of gawk's output and a child's is unspecified.
 LEFT_OUT = {"inetdayt", "inetdayu", "inetecht", "inetechu", "clos1way2", "clos1way6"}
 
 

@@ -9,7 +9,7 @@ import subprocess
 import fetching
 import harness
 
-# Folders, and how the names of their tests begin.
+# Folders, and prefixes of their tests' names.
 QUICK = {"stdio-common": "", "libio": ""}
 MORE = {"wcsmbs": "", "argp": "", "assert": "", "grp": "", "gshadow": "", "shadow": "",
         "debug": "tst-fortify|tst-read", "misc": "tst-(mntent|error|syslog|warn|preadv)",
@@ -19,7 +19,7 @@ IS_PROGRAM = re.compile(r"\b(main *\(|TEST_FUNCTION\b|do_test\b)|test-(skeleton|
 ARGUMENTS = {"libio/tst_wprintf2": ["Some Text"], "libio/test-freopen": ["file"]}
 PATHS = ("SRCDIR OBJDIR OBJDIR_ELF_LDSO INSTDIR LIBDIR BINDIR SBINDIR ROOTSBINDIR COMPLOCALEDIR SYSCONFDIR "
          "SLIBDIR").split()
-# What glibc's internal headers would say.
+# Macros that glibc's internal headers would define.
 DEFINED = ["-D_GNU_SOURCE", "-DTIMEOUTFACTOR=10", '-DOBJPFX=""', "-Dlibc_hidden_proto(x)=", "-Dlibc_hidden_def(x)=",
            "-D__set_errno(e)=(errno=(e))"] + [f'-D{name}_PATH=""' for name in PATHS]
 HEADERS = ("include/intprops.h include/scratch_buffer.h include/array_length.h include/libc-diag.h support/support.h "

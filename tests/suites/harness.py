@@ -57,10 +57,10 @@ def run_limited(command, cwd, environment, seconds, stdin=None):
 class Suite:
     """One source package and its tests."""
 
-    package = None  # Debian's source package
+    package = None  # the Debian source package
     needs = ()  # Debian packages that the build and the tests need
-    patched = False  # with Debian's patches
-    in_quick = False  # part of a quick run of no suite by name
+    patched = False  # apply Debian's patches
+    in_quick = False  # runs when no suite is named and the run is quick
 
     def __init__(self, name, folder, jobs):
         self.name = name
@@ -69,7 +69,7 @@ class Suite:
         self.source = os.path.join(folder, "source")
         self.log = os.path.join(folder, "build.log")
 
-    # To be defined by a suite: build() unless configure and make do it, tests(), run().
+    # Defined by a suite: build() unless configure and make suffice, tests(), run().
 
     def build(self):
         self.configure()
@@ -83,7 +83,7 @@ class Suite:
         """Run tests; returns a dictionary from name to result."""
         raise NotImplementedError
 
-    # For them to use.
+    # For use by suites.
 
     def fetch(self, sources):
         fetching.install(("dpkg-dev", "gcc", "make", "libc6-dev", *self.needs), self.log)
@@ -149,8 +149,8 @@ class Programs(Suite):
 class Automake(Suite):
     """Tests that automake's parallel harness runs.  A name is a folder of the source and a test of its Makefile."""
 
-    folders = ()  # where tests are
-    more_folders = ()  # ... that are not part of a quick run
+    folders = ()  # the folders of the tests
+    more_folders = ()  # folders that a quick run omits
     seconds = 120
 
     def build(self):

@@ -25,7 +25,8 @@ class Perl(harness.Programs):
         shutil.move(library, theirs)
         os.mkdir(library)
         for folder in dict.fromkeys(asked[:2] + [path for path in asked if path.endswith("/perl-base")]):
-            self.logged("cp", "-rs", folder + "/.", library, may_fail=True)  # some are in both
+            # some files are in several folders
+            self.logged("cp", "-rs", folder + "/.", library, may_fail=True)
         self.logged("sh", "-c", "cp lib.theirs/*.t lib/")
 
     def tests(self, quick):
