@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# common.sh: what tests/run and the scripts of tests/systems share.  `me` is the script's
-# name, for messages.
+# common.sh: functions for tests/run and the scripts of tests/systems. `me` is the script's name, for
+# messages.
 
 say() { printf '\n== %s\n' "$1"; }
 
@@ -15,7 +15,7 @@ must_be_root() {
     [ "$(id -u)" -eq 0 ] || fail "a root directory is made and entered by root alone"
 }
 
-# install_packages PACKAGE...: those of Debian's that are not there
+# install_packages PACKAGE...: installs the Debian packages that are missing
 install_packages() {
     local package missing=()
     command -v dpkg-query >/dev/null || fail "this is not a Debian system; install the equivalents of: $*"
@@ -30,13 +30,13 @@ install_packages() {
     apt-get -q -y install --no-install-recommends "${missing[@]}" || fail "apt-get install failed; its messages are above"
 }
 
-# systems_directory TREE: where root directories and tools are kept
+# systems_directory TREE: prints the directory for root directories and tools
 systems_directory() {
     mkdir -p "${ASF_SYSTEMS:-$1/build/systems}"
     realpath "${ASF_SYSTEMS:-$1/build/systems}"
 }
 
-# make_debian_root SYSTEM ROOT: a root directory by debootstrap, unless it is there
+# make_debian_root SYSTEM ROOT: makes a root directory by debootstrap, unless it exists
 make_debian_root() {
     local suite
     case $1 in
@@ -51,17 +51,17 @@ make_debian_root() {
     mkdir -p "$2.part"
     debootstrap --variant=minbase "$suite" "$2.part" >"$2.log" 2>&1 ||
         fail "debootstrap $suite failed; its messages are in $2.log"
-    # A mirror that is some weeks old does.
+    # Accept a mirror that is some weeks old.
     echo 'Acquire::Check-Valid-Until "false";' >"$2.part/etc/apt/apt.conf.d/90mirror"
     rm -f "$2.part"/var/cache/apt/archives/*.deb
     mv "$2.part" "$2"
 }
 
-# inside ROOT TREE PLACE COMMAND...: in the root directory ROOT, where TREE is mounted at PLACE, with
-# processes and mounts that end with the command.  By pivot_root, since the kernel refuses
-# user namespaces, which tests make, in a chroot.
+# inside ROOT TREE PLACE COMMAND...: runs the command in the root directory ROOT, with TREE mounted at PLACE.
+# Its processes and mounts end with it. Uses pivot_root: in a chroot the kernel refuses user namespaces, which
+# tests make.
 inside() {
-    # shellcheck disable=SC2016 # for the shell behind unshare
+    # shellcheck disable=SC2016 # for the shell that unshare runs
     unshare --mount --pid --fork --kill-child bash -eu -c '
         cd "$1"
         tree=$2 place=$3
