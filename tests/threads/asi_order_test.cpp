@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asi_order_test.cpp - as stream_order, with calls of the Alloc Stream Interface.
-//   ASF_ORDER_ROUNDS, ASF_ORDER_SEED    in the environment: rounds of each kind of stream, and others
+// asi_order_test.cpp - like stream_order, for calls of the Alloc Stream Interface.
+//   ASF_ORDER_ROUNDS, ASF_ORDER_SEED    in the environment: the rounds of each kind of stream, and the seed
 #include <sys/wait.h>
 
 #include <asf/lines.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace tests;
 
-// Where it is not said that the lock is held, regions are given back without it.
+// Unless a comment says "under the lock", the call and the freeing take no explicit lock.
 enum class What {
     take,       // salloc
     take_some,  // salloc_some, which may give less
@@ -26,7 +26,7 @@ enum class What {
     put,        // salloc
     put_less,   // u_salloc and u_srealloc under the lock
     abandon,    // salloc and sabandon
-    write,      // u_Salloc to write under the lock, and given back under it
+    write,      // u_Salloc to write and u_sfree, both under the lock
     write_at,   // the same with u_SallocAt
     flush,
     in_child, // flush and fork under the lock; the child writes and flushes
@@ -80,7 +80,7 @@ class Order {
         }
     }
 
-    // Input that was waited for is there for the next, and output was not begun.
+    // A cancelled call changes nothing: input that arrives stays for the next call, and output has not begun.
     std::vector<Order> cancelled(const Op &) const { return {*this}; }
     std::string key() const { return std::to_string(at) + ":" + contents; }
 
@@ -145,7 +145,7 @@ class Locked {
     asf_cios *s;
 };
 
-// A region of input is as it was until it is given back.
+// Returns a region's bytes. A region of input must not change until it is freed.
 std::string taken(asf_cios *s, const void *p, ssize_t n) {
     if (!p)
         return n == 0 ? "" : "error " + std::to_string(n);
@@ -209,7 +209,7 @@ std::string abandon(asf_cios *s, ssize_t n) {
     return std::to_string(p ? sabandon(s, p) : static_cast<int>(n));
 }
 
-// A region of another's keeps what follows it from being written, in the child for good.
+// Another thread's region keeps later output from being written; in the child it is never freed.
 std::string put_in_child(asf_cios *s, const std::string &bytes) {
     Locked lock(s);
     if (u_sflush(s) != 0)
@@ -282,7 +282,7 @@ Call<Op> some_call(Random &random, const Kind &kind, bool forks, bool cancels, u
     What what = kind.calls[random.below(kind.calls.size())];
     if (what == What::in_child && !(forks && random.one_in(3)))
         what = What::put;
-    if (cancels && what == What::take_twice) // may end between the two
+    if (cancels && what == What::take_twice) // a cancellation could end it between the two
         what = What::take_less;
     Op op = {what, some_length(random, true), random.below(length)};
     if (what >= What::put && what != What::flush && what != What::abandon)
@@ -290,7 +290,7 @@ Call<Op> some_call(Random &random, const Kind &kind, bool forks, bool cancels, u
     return {op, thread, random.below(random.one_in(2) ? 10 : 1000), false};
 }
 
-// A pipe's other end belongs to another thread.
+// A pipe's other end is used by another thread.
 asf_cios *Orders::open(const std::string &before, Random random) {
     if (!GetParam().pipe)
         return must_open(put("file", before), GetParam().flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// descriptor_order.cpp - as stream_order, with read, write, lseek and their kin on one descriptor of a file.
-//
+// descriptor_order.cpp - like stream_order, for read, write, lseek and similar calls on one descriptor of a
+// file.
 //     descriptor_order [calls|fork] [ROUNDS [SEED]]    (of each kind of file)
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -14,7 +14,7 @@ using namespace tests;
 
 namespace {
 
-// The duplicate is closed again; a child reads for its parent, whose offset moves.
+// of_duplicate: reads by a duplicate and closes it. in_child: a child reads, which moves the parent's offset.
 enum class What { read, readv, seek, seek_on, seek_end, pread, of_duplicate, in_child, write, contents };
 
 struct Op {
@@ -77,7 +77,7 @@ class Model {
     size_t at = 0;
 };
 
-// pread beside a write may see half of it, also on Linux itself.
+// pread during a write may return a part of it, also on Linux without asf.
 struct Kind {
     const char *name;
     int flags;
@@ -177,7 +177,7 @@ Call<Op> some_call(Random &random, const Kind &kind, bool forks, unsigned thread
     return {op, thread, random.below(random.one_in(2) ? 10 : 1000), false};
 }
 
-// The first thread has it alone at first, at times for so long that the library keeps it to itself.
+// At first only the first thread uses the descriptor, sometimes so long that the library makes it private.
 void play(const Kind &kind, bool forks, const char *path, uint64_t seed, Sum &sum) {
     Random random(seed);
     const std::string before = some_contents(random, true);

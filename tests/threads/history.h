@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// history.h - what threads did with one stream, and whether it is what some order of their calls,
-// one after the other, would have done.
+// history.h - records the calls that threads make on one stream, and checks that the results are those of
+// some order of the calls.
 //
-// A history is right if there is a linear order of its calls in which a call that had returned
-// before another began stands before it, and in which the model gives each call's result.  A Model is
-//     bool apply(const Op &, const std::string &result)   whether the call may give that here; makes it
+// A history is right if the calls have a linear order with two properties. A call that returned before
+// another began precedes it. And the model, applied in this order, gives each call's result. A Model has:
+//     bool apply(const Op &, const std::string &result)   makes the call; whether it may give this result
 //     std::vector<Model> cancelled(const Op &)            the states that a cancelled call may leave
-//     std::string key()                                   all that tells one state from another
+//     std::string key()                                   identifies the state
 #ifndef ASF_TESTS_HISTORY_H
 #define ASF_TESTS_HISTORY_H
 
@@ -28,13 +28,15 @@
 
 namespace tests {
 
-// Of a cancelled call there is no result.
+// A call with its result; a cancelled call has none.
 template <typename Op> struct Call {
     Op op;
     unsigned thread = 0;
-    size_t pause = 0;    // before it
-    bool cancel = false; // by its own thread: it, or the first after it that can be cancelled, ends there
-    int64_t from = 0, to = std::numeric_limits<int64_t>::max(); // 0: it never began
+    size_t pause = 0; // before it
+    // the thread cancels itself: this call ends the thread, or the first later one that is a cancellation
+    // point
+    bool cancel = false;
+    int64_t from = 0, to = std::numeric_limits<int64_t>::max(); // 0: the call never began
     std::optional<std::string> result = {};
 };
 
@@ -42,7 +44,7 @@ template <typename Op> using History = std::vector<Call<Op>>;
 
 // --- the order -----------------------------------------------------------------------------
 
-// The next of the order is any call that began before each of those left returned.
+// The next call of an order can be any that began before each remaining call returned.
 template <typename Model, typename Op> class Orders {
   public:
     explicit Orders(const History<Op> &history) : calls(history) {}
@@ -84,8 +86,7 @@ template <typename Model, typename Op> bool has_order(const Model &start, const 
 
 // --- making one --------------------------------------------------------------------------------
 
-// Not a counter: threads that count together are ordered by that, which hides races from
-// ThreadSanitizer.
+// Not a shared counter: it would synchronize the threads, which hides races from ThreadSanitizer.
 inline int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
 }
@@ -102,7 +103,7 @@ inline void spin(size_t turns) {
         asm volatile("");
 }
 
-// Awake, as far as there are processors.
+// Waits without sleeping, unless there are too few processors.
 inline void wait_for_all(std::atomic<size_t> &waiting) {
     waiting--;
     for (size_t i = 0; waiting > 0; i++)
@@ -110,8 +111,8 @@ inline void wait_for_all(std::atomic<size_t> &waiting) {
             std::this_thread::yield();
 }
 
-// Each thread's calls, all threads at once.  The last thread is cancelled at some moment if there is a
-// number for how long after the start that is.
+// Makes each thread's calls, all threads at once. If `cancel` has a value, the last thread is cancelled so
+// long after the start.
 template <typename Op, typename Perform>
 History<Op> make_at_once(std::vector<History<Op>> calls, Perform perform, std::optional<size_t> cancel = {}) {
     std::atomic<size_t> waiting = calls.size();
@@ -144,7 +145,7 @@ History<Op> make_at_once(std::vector<History<Op>> calls, Perform perform, std::o
     return all;
 }
 
-// How many began before one of another thread had returned.
+// Returns the number of calls that began before a call of another thread had returned.
 template <typename Op> size_t beside_others(const History<Op> &calls) {
     return static_cast<size_t>(std::count_if(calls.begin(), calls.end(), [&](const Call<Op> &call) {
         return std::any_of(calls.begin(), calls.end(), [&](const Call<Op> &other) {
@@ -184,13 +185,13 @@ template <typename Op> void show(const History<Op> &calls) {
 
 // --- at random ---------------------------------------------------------------------------------
 
-// Much: for what is done by the byte the most is a hundred.
+// Returns a random length. `much` is false for calls that work byte by byte: then at most 100.
 inline size_t some_length(Random &random, bool much) {
     const size_t most[] = {1, 3, 10, 30, 100, 5000};
     return 1 + random.below(most[random.below(!much ? 5 : random.one_in(8) ? 6 : 4)]);
 }
 
-// Numbers in lines, to tell one place from another.
+// Lines of numbers, so that each offset has recognizable contents.
 inline std::string some_contents(Random &random, bool much) {
     std::string s;
     const size_t n = much && random.one_in(4) ? 4000 : random.below(120);
@@ -199,7 +200,7 @@ inline std::string some_contents(Random &random, bool much) {
     return s + "*";
 }
 
-// The bytes tell whose they are and of which call.
+// The text shows which thread and which call wrote it.
 inline std::string some_text(Random &random, unsigned thread, size_t number, size_t n) {
     const char mark[] = {static_cast<char>('a' + thread), static_cast<char>('0' + number)};
     std::string s;
@@ -210,11 +211,11 @@ inline std::string some_text(Random &random, unsigned thread, size_t number, siz
     return s;
 }
 
-// What was played, and how much of it was wrong.
+// How many rounds and calls were made, and how many of them were wrong.
 struct Sum {
     size_t rounds = 0, calls = 0, beside = 0, cancelled = 0, wrong = 0;
 
-    // The calls as well, if they are.
+    // Counts a history; prints its calls if it is wrong.
     template <typename Op> void add(const History<Op> &history, bool right, const std::string &title) {
         rounds++;
         calls += history.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// history_test.cpp - the check of histories refuses those that no order of their calls gives, and no others.
+// history_test.cpp - the check of histories rejects those that no order of their calls gives, and accepts all
+// others.
 #include <gtest/gtest.h>
 
 #include "tests/threads/stream_model.h"
@@ -58,7 +59,7 @@ TEST(History, BytesAreReadOnce) {
     EXPECT_FALSE(has_order(of("xyz"), History<StreamOp>{read(2, 1, 5, "xz"), read(1, 2, 6, "y")}));
 }
 
-// Each pair has an order, all three have none.
+// Each pair of calls has a possible order; all three together have none.
 TEST(History, AllResultsAreOfOneOrder) {
     auto tell = [](int64_t from, int64_t to, const char *at) { return call({What::tell}, from, to, at); };
     EXPECT_TRUE(has_order(of(""), History<StreamOp>{write("a", 1, 9), tell(2, 3, "0"), tell(4, 5, "1")}));
@@ -75,7 +76,7 @@ TEST(History, ACancelledCallIsMadeFromItsFirstByteOn) {
             << result;
 }
 
-// As the threads are that a test starts.
+// The history is made by threads, as in the other tests.
 TEST(History, IsMadeByThreads) {
     std::vector<History<StreamOp>> calls(3, History<StreamOp>(4));
     std::atomic<size_t> made = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * raced.h - what the programs share that ThreadSanitizer is compiled into, and not into the library: it
- * must not report a race where the library synchronises.
+ * raced.h - shared by the programs that are compiled with ThreadSanitizer, while the library is not:
+ * ThreadSanitizer must not report a race if the library synchronizes.
  */
 #ifndef ASF_TESTS_RACED_H
 #define ASF_TESTS_RACED_H
@@ -24,7 +24,7 @@ enum { THREADS = 4 };
 static int rounds = 100;
 static char folder[] = "/tmp/raced.XXXXXX";
 
-/* In several threads, each with a name of its own. */
+/* Runs a function in several threads, each with its own name. */
 static inline void together(void *(*run)(void *)) {
     static char names[THREADS][2] = {"a", "b", "c", "d"};
     pthread_t threads[THREADS];

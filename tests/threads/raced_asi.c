@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * raced_asi.c - threads on streams of the ASI, each its own and shared; regions that go from thread to
- * thread; walks; and the lock of <asf/shm.h>.
+ * raced_asi.c - threads on private and shared streams of the ASI; regions passed between threads; walks;
+ * and the lock of <asf/shm.h>.
  */
 #define _GNU_SOURCE
 #include "raced.h"
@@ -65,7 +65,7 @@ static void *with_a_shared_output(void *name) {
         OK(asf_u_sfree(stream, p) == 0);
         asf_unlockAsfStream(stream);
         if (i % 50 == 0)
-            asf_sflush(stream); /* EBUSY: another has a region */
+            asf_sflush(stream); /* returns EBUSY if another thread has a region */
     }
     return NULL;
 }
@@ -111,7 +111,7 @@ static void *writing_at_places(void *name) {
     return NULL;
 }
 
-/* --- regions that go from thread to thread ------------------------------------------------------------ */
+/* --- regions passed between threads ----------------------------------------------------------- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
@@ -169,7 +169,7 @@ static void *with_a_lock(void *unused) {
     return unused;
 }
 
-/* What a directory has below it is counted in memory of the program. */
+/* Counts the entries below each directory, in memory that the program allocates. */
 static int count_below(const struct asf_visit *v, void *unused) {
     long *above = v->above;
     (void)unused;

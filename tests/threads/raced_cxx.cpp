@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // raced_cxx.cpp - threads on the objects of <asf/asf.hpp>, <asf/streams.hpp> and <asf/record.hpp>, and on
-// decoded streams, whose worker is the library's.
+// decoded streams, whose decoding thread belongs to the library.
 #include "raced.h"
 
 #include <asf/asf.hpp>
@@ -66,7 +66,7 @@ static void *with_records(void *name) {
     return nullptr;
 }
 
-// A format is freed by the last that uses it.
+// The last user of a format frees it.
 static asf_record_format *format;
 
 static void *with_a_shared_format(void *) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * raced_stdio.c - threads that use stdio as they may: streams of their own, whose memory is used again, and
- * shared ones.  The library is to show more than glibc does, which hides the locks of a FILE: there
- * putc_unlocked under flockfile and the functions of a cookie are reported.
+ * raced_stdio.c - threads that use stdio correctly: private streams, whose memory is reused, and shared
+ * ones. With asf ThreadSanitizer must see the locks of a FILE, which glibc hides: with glibc it reports
+ * putc_unlocked under flockfile and the functions of a cookie.
  */
 #define _GNU_SOURCE
 #include "raced.h"
@@ -106,7 +106,7 @@ static FILE *output, *input, *cookie, *wide;
 static char kept[1 << 16];
 static size_t kept_n;
 
-/* With the stream's lock. */
+/* Called with the stream's lock held. */
 static ssize_t keep(void *unused, const char *p, size_t n) {
     (void)unused;
     for (size_t i = 0; i < n; i++)
@@ -175,7 +175,7 @@ static void *with_the_standard_streams(void *name) {
     return NULL;
 }
 
-/* One that goes from thread to thread by a mutex of the program. */
+/* A stream passed between threads, guarded by a mutex of the program. */
 static void *with_one_that_is_handed_on(void *unused) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static FILE *f;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// stream_model.h - calls of stdio, and what they do to a stream when they are made one after the other.
+// stream_model.h - a model of a stream: stdio calls, and their effects when they are made one after the
+// other.
 #ifndef ASF_TESTS_STREAM_MODEL_H
 #define ASF_TESTS_STREAM_MODEL_H
 
@@ -15,19 +16,19 @@ enum class What {
     get,   // getc
     read,  // fread
     line,  // fgets
-    word,  // fscanf, of what is left of a line
+    word,  // fscanf, of the rest of a line
     unget, // ungetc
     many,  // getc_unlocked under flockfile
     // output
-    put,      // putc, byte by byte: of a text of one byte
+    put,      // putc for each byte; for one byte, a single putc
     write,    // fwrite
     puts,     // fputs
     print,    // fprintf
     put_many, // putc_unlocked under flockfile
     flush,
     in_child, // flush and fork under flockfile; the child writes and flushes
-    aside,    // the same of a stream in memory, which the child has for itself: nothing is seen of it
-    // input or output that a seek to where the stream stands, or to an offset, goes before: under flockfile
+    aside,    // like in_child, for a stream in memory, which the child owns alone: it has no visible effect
+    // input or output after a seek, both under flockfile: "on" to the present offset, "at" to another one
     read_on,
     write_on,
     read_at,
@@ -38,16 +39,16 @@ enum class What {
     seek_end,
     at_end, // feof
     clear,  // clearerr
-    // the last: what is in the file, or has gone through the pipe
+    // the last call: notes the file's contents, or the bytes that went through the pipe
     contents,
 };
 
-// A text is what is written; n is how much is read at most, or an offset to seek to.
+// A text is the bytes to write; n is the most bytes to read, or the offset of a seek.
 struct StreamOp {
     What what = What::tell;
     size_t n = 0;
     std::string bytes = {};
-    size_t at = 0; // of read_at and write_at
+    size_t at = 0; // the offset of read_at and write_at
 
     std::string text() const {
         static const char *const names[] = {"getc",          "fread",   "fgets",    "fscanf",  "ungetc",
@@ -64,7 +65,7 @@ struct StreamOp {
 
 class StreamModel {
   public:
-    std::string contents = {}; // of the file, or all that has gone through the pipe
+    std::string contents = {}; // the file's contents, or all bytes that went through the pipe
     bool seekable = true, append = false;
     size_t at = 0;
 
@@ -91,7 +92,7 @@ class StreamModel {
             return write(op, result);
         case What::write_at:
             return seek_to(op.at) && write(op, result);
-        case What::tell: // nobody says where a stream is that stands before its first byte
+        case What::tell: // after push-back before the first byte, the offset is unspecified
             return !seekable ? result == "-1"
                              : pushed.size() > at || result == std::to_string(at - pushed.size());
         case What::seek:
@@ -113,8 +114,8 @@ class StreamModel {
         }
     }
 
-    // It has read or written some of its bytes, from the first on, or has done nothing, but for a seek, which
-    // drops first what was pushed back.
+    // The states that a cancelled call may leave: some of its bytes, from the first on, were read or written,
+    // or none. A seek also drops the pushed-back bytes first.
     std::vector<StreamModel> cancelled(const StreamOp &op) const {
         std::vector<StreamModel> states = {*this};
         const bool moves = op.what == What::read_at || op.what == What::write_at;
@@ -162,14 +163,14 @@ class StreamModel {
         return s;
     }
 
-    // fgets; of a line that the end of the file cuts it asks for one byte more than there is
+    // fgets; for a line without a newline at the end of the file, requests one byte more than there is
     size_t line_length(size_t n) const {
         const std::string s = ahead(n);
         const size_t newline = s.find('\n');
         return newline == std::string::npos ? n : newline + 1;
     }
 
-    // fscanf("%N[^\n]"): its result, and what it has read
+    // fscanf("%N[^\n]"): returns its result and the bytes read
     std::string take_word(size_t n) {
         const std::string s = ahead(n);
         const size_t length = s.find('\n');

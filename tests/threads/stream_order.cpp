@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// stream_order.cpp - threads that make random calls of stdio on one stream of each kind; what they got, and
-// what is in the file then, must be what some order of the calls gives.
+// stream_order.cpp - threads make random stdio calls on one stream of each kind. Their results, and the
+// file's contents afterwards, must be those of some order of the calls.
 //
 //     stream_order [calls|cancel|interrupt|fork] [ROUNDS [SEED]]    (of each kind of stream)
 //
-// With cancel a thread is cancelled in one of its calls, which has done its work in full, in part or not at
-// all.  With interrupt another thread cancels it at any moment: as the kernel has made a transfer, too, which
-// the stream does not know of then (glibc's bug 12683); the stream can be used, and that is all.  With fork
-// some calls are made by a child.  Under libc it tells whether the model is right.
-// fseeko, since g++ takes it that fseek is never left by cancellation.
+// cancel: a thread cancels itself in one of its calls, which has then done all of its work, a part or none.
+// interrupt: another thread cancels it at any moment. This may happen just after the kernel has transferred
+// bytes, of which the stream then does not know (glibc's bug 12683); so the stream must only stay usable.
+// fork: a child makes some of the calls. A run under libc shows whether the model is right.
+//
+// The program uses fseeko, since g++ assumes that a cancellation never leaves fseek.
 #include <array>
 #include <ctime>
 #include <fcntl.h>
@@ -50,7 +51,8 @@ const std::vector<What> writing_anywhere = {What::put,      What::write,    What
                                             What::seek_end, What::seek};
 const std::vector<What> writing_memory = {What::put,   What::write, What::puts,  What::print, What::put_many,
                                           What::flush, What::tell,  What::print, What::aside};
-// Not at where it stands: libc takes that, after output to fmemopen, to be where the output began.
+// Without read_on and write_on: after output to fmemopen, libc takes the present offset to be the one at
+// which the output began.
 const std::vector<What> updating_memory = {What::read_at, What::write_at, What::tell};
 const std::vector<What> updating = {What::read_on, What::write_on, What::read_at, What::write_at,
                                     What::read_on};
@@ -81,7 +83,7 @@ void check(bool good, const char *what) {
     }
 }
 
-// --- what is below a stream ------------------------------------------------------------------
+// --- the file, pipe or memory of a stream -------------------------------------------------------
 
 class Ground {
   public:
@@ -107,7 +109,7 @@ class Ground {
         check(stream != nullptr, "fopen");
     }
 
-    // What is below after fclose; of memory, as much as there is to be.
+    // Closes the stream; returns the contents of the file or pipe, and of memory the first `length` bytes.
     std::string close(size_t length) {
         check(fclose(stream) == 0, "fclose");
         if (other.joinable())
@@ -129,7 +131,8 @@ class Ground {
     FILE *stream = nullptr;
 
   private:
-    // What fmemopen is to write is all that it will read.
+    // Opens a stream in memory that contains `before`. If the stream is for output, it writes `before`
+    // itself.
     void open_memory(const std::string &before, bool reads) {
         memcpy(memory.data(), before.data(), reads ? before.size() : 0);
         stream = kind.calls[0] == What::put
@@ -141,8 +144,8 @@ class Ground {
                   "fwrite");
     }
 
-    // The others come to wait for the one that is in a callback.  Not by usleep: of a thread cancelled in
-    // that ThreadSanitizer sees no unlocking any more.
+    // Waits in a callback until other threads wait for this one. Not by usleep: if a thread is cancelled in
+    // usleep, ThreadSanitizer no longer sees its unlocking.
     static Ground &after_others(void *cookie) {
         const timespec a_moment = {0, 1000};
         syscall(SYS_nanosleep, &a_moment, nullptr);
@@ -172,7 +175,7 @@ class Ground {
         return 0;
     }
 
-    // In pieces, for which readers wait.
+    // Writes the input in chunks, for which the readers must wait.
     void feed(std::string bytes, Random random) {
         through = bytes;
         while (!bytes.empty()) {
@@ -259,7 +262,7 @@ long write(FILE *f, const std::string &bytes) {
     return static_cast<long>(fwrite(bytes.data(), 1, bytes.size(), f));
 }
 
-// A child that had the stream to itself has as good a one; what it has not shown ends with it.
+// If the child owns the stream alone, it has an equal copy; the output that it does not flush is lost.
 std::string in_child(FILE *f, const StreamOp &op) {
     Locked lock(f);
     const bool shows = op.what == What::in_child;
@@ -367,13 +370,13 @@ void some_buffer(Random &random, FILE *f, char *memory) {
           "setvbuf");
 }
 
-// One call more, which is the last of every order.
+// Adds a call that is the last of every order.
 void add(History<StreamOp> &calls, const StreamOp &op, const std::string &result) {
     const int64_t at = now();
     calls.push_back({op, 0, 0, false, at, at, result});
 }
 
-// The first thread, which has the stream alone at first, makes some calls, then the others all of theirs.
+// The first thread, which at first uses the stream alone, makes some calls. Then all threads make theirs.
 History<StreamOp> make_calls(Random &random, const Kind &kind, Mode mode, FILE *f, size_t length) {
     auto perform = [f](const StreamOp &op) { return make(f, op); };
     std::vector<History<StreamOp>> of_threads(2 + random.below(2));
@@ -395,7 +398,7 @@ History<StreamOp> make_calls(Random &random, const Kind &kind, Mode mode, FILE *
     return calls;
 }
 
-// What is left of input is read, what stands in a file of output looked at.
+// Reads the rest of the input, or notes the contents of the output file.
 void end(Ground &ground, const Kind &kind, History<StreamOp> &calls, size_t before) {
     FILE *f = ground.stream;
     const bool free = ftrylockfile(f) == 0;
@@ -417,9 +420,10 @@ void play(const Kind &kind, Mode mode, uint64_t seed, Sum &sum) {
     model.contents = new_file ? "" : some_contents(random, mode != Mode::cancel);
     model.seekable = kind.below != Below::pipe;
     model.append = *kind.mode == 'a';
-    if (model.append && !updates(kind) && !of_musl) // whose fopen does not seek
+    if (model.append && !updates(kind) && !of_musl) // musl's fopen does not seek
         model.at = model.contents.size();
-    const size_t length = model.contents.size() + (kind.below == Below::memory ? 0 : 20); // memory has an end
+    // memory cannot grow
+    const size_t length = model.contents.size() + (kind.below == Below::memory ? 0 : 20);
     Ground ground(kind, model.contents, Random(seed + 1));
     if (kind.below != Below::memory)
         some_buffer(random, ground.stream, buffer.data());
@@ -444,7 +448,7 @@ int main(int argc, char **argv) {
     size_t wrong = 0;
     for (const Kind &kind : kinds) {
         if (of_musl && kind.below == Below::callbacks && (mode == Mode::cancel || mode == Mode::interrupt))
-            continue; // a thread that is cancelled in a callback keeps musl's lock
+            continue; // in musl, a thread cancelled in a callback keeps the lock
         Sum sum;
         for (uint64_t i = 0; i < rounds && sum.wrong < 3; i++)
             play(kind, mode, seed + i, sum);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// thread_endings.cpp - processes that end, or fork, while threads are in the midst of calls on one stream.
+// thread_endings.cpp - processes end or fork while threads are inside calls on one stream.
 //
 //     thread_endings exit|fork [ROUNDS [SEED]]
 //
-// With exit one thread of a child ends it: it does end, and what was flushed before stands in the file once
-// and whole.  With fork children use the stream whoever has it at that
-// moment, and leave by _exit: they do not wait for a thread that is not there, and nothing of theirs is seen.
+// exit: one thread of a child calls exit. The child must end, and the file must contain the flushed records
+// complete and once. fork: children use the stream, whichever thread holds its lock at that moment, and end
+// by _exit. They must not wait for a thread that does not exist in the child, and their output must not
+// appear.
 #include <fcntl.h>
 #include <map>
 #include <sys/mman.h>
@@ -28,14 +29,14 @@ void check(bool good, const char *what) {
     }
 }
 
-// Left as it is when the process ends, which does not wait for threads.
+// Not freed at the end of the process, which does not wait for the threads.
 struct Round {
     Random random = Random(0);
     FILE *stream = nullptr;
-    std::atomic<size_t> *safe = nullptr; // of each thread: the records that must be in the file
-    std::atomic<bool> over = false;      // exit is called
-    size_t records = 0;                  // of each thread
-    bool ends = false;                   // the first thread ends all
+    std::atomic<size_t> *safe = nullptr; // for each thread: the number of records that must be in the file
+    std::atomic<bool> over = false;      // exit has been called
+    size_t records = 0;                  // the number of records of each thread
+    bool ends = false;                   // the first thread ends the process
 };
 
 // "THREAD NUMBER LENGTH xxxx"
@@ -66,7 +67,7 @@ void write_records(Round &round, unsigned thread) {
     }
 }
 
-// How many times each number of each thread is there, of the lines that are whole.
+// Counts how often each thread's numbers occur in the complete lines.
 std::map<std::pair<unsigned, size_t>, size_t> count_records(int fd) {
     std::map<std::pair<unsigned, size_t>, size_t> counts;
     std::string all(static_cast<size_t>(lseek(fd, 0, SEEK_END)), '\0');
@@ -84,7 +85,7 @@ std::map<std::pair<unsigned, size_t>, size_t> count_records(int fd) {
     return counts;
 }
 
-// A buffer of a few sizes, or so large that nothing is put before a flush.
+// Opens the stream with one of a few small buffers, or with one so large that only a flush writes.
 void open_stream(Round &round, int fd, const char *mode, bool small) {
     static char buffer[16 << 20];
     const size_t sizes[] = {64, 1024, 4096, 65536};
@@ -120,7 +121,7 @@ size_t tell(uint64_t seed, const char *what, long got, long expected) {
         pause();
 }
 
-size_t checked; // records, in all
+size_t checked; // the total number of records checked
 
 size_t play_exit(uint64_t seed, std::atomic<size_t> *safe) {
     const int fd = memfd_create("thread_endings", 0);
