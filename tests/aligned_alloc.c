@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * aligned_alloc.c - preloaded with a sanitizer's runtime, whose
- * aligned_alloc refuses what glibc's takes: a size that is no multiple of the
- * alignment, as coreutils ask for.
+ * aligned_alloc.c - is preloaded together with a sanitizer's runtime. The runtime's aligned_alloc rejects
+ * a size that is not a multiple of the alignment; glibc's accepts it, and coreutils use such sizes.
  */
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// asleep.h - waits until another thread or process has come to where it waits.
+// asleep.h - waits until another thread or process sleeps, that is, waits for something.
 #ifndef ASF_TESTS_ASLEEP_H
 #define ASF_TESTS_ASLEEP_H
 
@@ -12,8 +12,8 @@
 
 namespace asi {
 
-// Whether all threads of a process sleep, but for the one that asks.  The state's letter follows the
-// name, which is in brackets.
+// Returns whether all threads of a process sleep, except the calling thread. In /proc/PID/stat, the state's
+// letter follows the name in parentheses.
 inline bool is_asleep(pid_t process) {
     const std::string self = std::to_string(gettid());
     std::error_code gone;
@@ -29,7 +29,8 @@ inline bool is_asleep(pid_t process) {
     return true;
 }
 
-// Seen three times, a millisecond apart: on its way it may sleep for a moment.
+// Requires three sightings, a millisecond apart, since the process may sleep for a moment before it reaches
+// the wait.
 inline void wait_until_asleep(pid_t process) {
     for (int seen = 0; seen < 3; seen = is_asleep(process) ? seen + 1 : 0)
         usleep(1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage_exit.c - in the coverage preset: gcov counts also what a process does that leaves
- * by _exit, as children do, and what a static program does after gcov's destructor.
+ * coverage_exit.c - for the coverage preset. Makes gcov also count in a process that ends by _exit, as
+ * children do, and in a static program after gcov's destructor.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@ extern _Noreturn void __real__exit(int status);
 _Noreturn void __wrap__exit(int status);
 void __wrap___gcov_exit(void);
 
-/* The process, unless it is one of vfork or of clone, which may have no locks to take. */
+/* The process that may write counts. A child of vfork or clone may not: it may be unable to take locks. */
 static pid_t own;
 
 static void this_is_own(void) {
@@ -24,7 +24,7 @@ static __attribute__((constructor)) void begin(void) {
     pthread_atfork(NULL, NULL, this_is_own);
 }
 
-/* What has been written is not counted again. */
+/* Writes the counts, and resets them so that they are not added twice. */
 static void write_counts(void) {
     __gcov_dump();
     __gcov_reset();
@@ -36,7 +36,7 @@ _Noreturn void __wrap__exit(int status) {
     __real__exit(status);
 }
 
-/* The destructor, of each object; gcov's own would write nothing afterwards. */
+/* Called by the destructor of each object. gcov's own function would write nothing after its first call. */
 void __wrap___gcov_exit(void) {
     static bool done;
     if (!done)

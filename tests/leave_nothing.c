@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * leave_nothing COMMAND [ARGUMENT]...: run a test, and fail it for what it leaves: files in /tmp or $TMPDIR,
- * segments of shared memory, System V's objects, processes.
+ * leave_nothing COMMAND [ARGUMENT]...: runs a test, and fails it if it leaves files in /tmp or $TMPDIR,
+ * segments of shared memory, System V objects, or processes.
  *
- * Each test has a directory of its own, so that tests may run at once and others may use the machine.  Where
- * the kernel allows it, a namespace puts such directories in the place of /tmp and /dev/shm, and System V's
- * objects are the test's own as well; elsewhere only $TMPDIR and processes are looked at.  A child subreaper
- * is the parent of every process that has lost its own.
+ * Each test has its own directories, so tests can run at the same time, and other programs do not affect
+ * them. If the kernel permits it, a namespace mounts such directories over /tmp and /dev/shm, and the test
+ * has its own System V objects. Otherwise only $TMPDIR and processes are checked. This process is a child
+ * subreaper: it becomes the parent of every orphaned process of the test.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -57,7 +57,7 @@ static bool is_below_tmp(const char *text) {
     return strstr(text, "/tmp/");
 }
 
-/* What a test is given, as the build tree or a compiler's cache, may lie in /tmp. */
+/* Returns whether a path that the test is given, such as the build tree or a compiler's cache, is in /tmp. */
 static bool needs_tmp(char **command) {
     char here[PATH_MAX];
     bool needs = !getcwd(here, sizeof here - 1) || is_below_tmp(strcat(here, "/"));
@@ -84,7 +84,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return 0;
 }
 
-/* What is in it, before it is removed. */
+/* Reports the directory's entries, before it is removed. */
 static void look_into(const char *kind, const char *path) {
     DIR *directory = path[0] ? opendir(path) : NULL;
     for (struct dirent *entry; directory && (entry = readdir(directory));)
@@ -98,7 +98,7 @@ static void look_into(const char *kind, const char *path) {
 
 /* --- System V's objects ------------------------------------------------------------------------ */
 
-/* A line for each, after the headings; the last of them goes with the namespace. */
+/* Reports each System V object that is left: the lines after the headings. */
 static void look_at_objects(void) {
     static const char *const lists[] = {"/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"};
     char line[400];
@@ -139,7 +139,7 @@ static void end_children(void) {
         fclose(children);
 }
 
-/* One that has been told to end may take a moment. */
+/* Waits a moment for processes that have been told to end, and reports the others. */
 static void look_at_processes(void) {
     enum { MOMENTS = 200, MOST = 400 };
     for (int tries = 0; tries < MOST; tries++) {
@@ -185,7 +185,7 @@ int main(int argc, char **argv) {
     bool own_objects = unshare(CLONE_NEWIPC) == 0;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t test = start(argv + 1);
-    signal(SIGINT, SIG_IGN); /* the test ends by it */
+    signal(SIGINT, SIG_IGN); /* the signal ends the test */
     signal(SIGQUIT, SIG_IGN);
     int status = wait_for(test);
     look_at_processes();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// one_processor.h - a machine with one processor, for as long as the object is there: where two
-// sides cannot work at once they do not wait for each other by looking again and again.
+// one_processor.h - restricts the process to one processor while the object exists. Two sides that cannot run
+// at the same time must not wait for each other by polling.
 #ifndef ASF_TESTS_ONE_PROCESSOR_H
 #define ASF_TESTS_ONE_PROCESSOR_H
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
-// For the thread that makes it, and for the threads and processes that this one starts meanwhile.
+// Applies to the thread that creates the object, and to the threads and processes that this thread then
+// starts.
 class OneProcessor {
   public:
     OneProcessor() {

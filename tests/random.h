@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// random.h - numbers for tests that make their calls at random, and what the environment says of
-// how many.
+// random.h - random numbers for tests with random calls, and the number of rounds, which the environment
+// sets.
 #ifndef ASF_TESTS_RANDOM_H
 #define ASF_TESTS_RANDOM_H
 
@@ -17,8 +17,7 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, nullptr, 10) : otherwise;
 }
 
-// splitmix64: the same numbers on every machine; or choices as bytes from outside tell, for as
-// long as there are some.
+// splitmix64: the same numbers on every machine. Or choices read from given bytes, as long as any are left.
 class Random {
   public:
     explicit Random(uint64_t seed) : state(seed) {}
@@ -45,7 +44,7 @@ class Random {
     }
 
   private:
-    // As many bytes as n takes.
+    // Reads as many bytes as a number below n needs.
     uint64_t chosen(size_t n) {
         uint64_t value = 0;
         for (; n > 1 && left > 0; n = (n + 255) / 256, left--)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// cios_test.cpp - the life of a stream, and its state in the child of a fork.
+// cios_test.cpp - opening and closing a stream, and its state in the child of a fork.
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>

@@ -24,8 +24,8 @@ namespace engine {
 struct Below {
     std::string bytes;
     size_t at = 0;
-    size_t most = SIZE_MAX; // of one call
-    int error = 0;          // of the next calls
+    size_t most = SIZE_MAX; // the most bytes that one call moves
+    int error = 0;          // the error that the next calls return
     int gets = 0, puts = 0, seeks = 0, closes = 0;
 };
 

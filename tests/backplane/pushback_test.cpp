@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// pushback_test.cpp - pushed-back bytes: those that were read, and others.
+// pushback_test.cpp - pushed-back bytes: equal to the bytes that were read, or different.
 #include "tests/backplane/engine_test.h"
 
 namespace engine {

@@ -6,7 +6,7 @@ import random
 import sys
 import unittest
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench"))
 
 import measure  # noqa: E402
@@ -100,7 +100,7 @@ class Rounds(unittest.TestCase):
         quick, slow = made.row(1.5, 0.5), measure.Row("slow", {"libc": made.side("libc", 30.0, 0.5)}, "libc")
         measure.measure([quick, slow], measure.Plan(narrow=0.02, seconds=60), clock=made.clock)
         self.assertGreaterEqual(quick.spent, 60)
-        self.assertLess(quick.spent, 60 + 10)  # the round that had begun
+        self.assertLess(quick.spent, 60 + 10)  # the round in progress is completed
         self.assertEqual(slow.rounds, 3)
 
     def test_are_as_many_as_asked(self):

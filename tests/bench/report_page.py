@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 LIBRARY = os.path.realpath(sys.argv.pop(1))
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # do not write .pyc files into the source tree
 BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
 CHROMIUM = shutil.which("chromium")
 
@@ -51,7 +51,8 @@ class Page(unittest.TestCase):
 
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_fits_narrow_and_wide_windows(self):
-        path = os.path.join(self.folder, "frame.html")  # a window of chromium's has 500 pixels and more
+        # a frame, since chromium's own window is at least 500 pixels wide
+        path = os.path.join(self.folder, "frame.html")
         for width in (400, 1400):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f'<iframe src="report.html" width="{width}" height="900" onload="document.title = '
