@@ -144,7 +144,7 @@ def with_peer(rng):
 
 def with_filter(rng):
     mode = rng.choice("rrww")
-    # not "standard": how much input a process leaves when it is killed by number is unspecified
+    # not "standard": how much input a process leaves is unspecified if it ends by a direct system call
     how = rng.choice(["open", "fdopen"])
     steps = [f"{how}={mode}", f"{'get' if mode == 'r' else 'put'}={amount(rng)}"]
     steps += [move(rng, mode) for _ in range(rng.choice([0, 0, 1, 4]))] + [f"filter={rng.choice('sf')}"]

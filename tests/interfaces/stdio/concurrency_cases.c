@@ -341,7 +341,7 @@ static void *interrupts(void *unused) {
     return NULL;
 }
 
-/* fork waits for the allocator's lock. _Fork, in a handler that interrupts fork, must not wait. */
+/* fork waits for the allocator's lock. _Fork, in a handler that interrupts the allocator, must not wait. */
 CASE(bare_forks_in_handlers_beside_forks) {
     pthread_t t;
     alarm(40);
@@ -403,7 +403,7 @@ static void *sleepers(void *stop) {
     while (!*(volatile int *)stop) {
         FILE *f = popen("exec cat <&9", "r");
         if (f)
-            usleep(2000); /* not too often: the test must finish on a busy machine */
+            usleep(2000); /* more sleepers would keep the machine busy, and make the waits long */
     }
     return NULL;
 }
