@@ -325,7 +325,9 @@ static void prepare_signals(struct run *r, sigset_t *waited) {
 static void run_jobs(struct run *r) {
     sigset_t waited;
     prepare_signals(r, &waited);
-    mallopt(M_ARENA_MAX, 1); /* these threads allocate little, and an arena reserves 64 MB of addresses */
+#ifdef M_ARENA_MAX /* these threads allocate little, and an arena reserves 64 MB of addresses */
+    mallopt(M_ARENA_MAX, 1);
+#endif
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->output.lock, NULL);
     pthread_cond_init(&r->output.changed, NULL);
