@@ -234,7 +234,7 @@ struct asf_cios {
         int stopped;
     };
     struct asf_bulk { /* bulk.c's */
-        /* The `attach` of asf__as_libc sets ASF_BULK_MAYBE, so streams of the ASI are never bulk; modules,
+        /* The `attach` for stdio sets ASF_BULK_MAYBE, so streams of the ASI are never bulk; modules,
          * setvbuf and asf_stream set ASF_BULK_NEVER. */
         enum asf_bulk_state state;
         unsigned run;  /* system calls that moved whole blocks since the last flush, seek or cut */
