@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine.h - the engine's own functions, which only the files of this folder call; those of bulk streams are
- * in bulk.h.  Streams and interfaces may include neither (tests/layers/check_layers).
+ * engine.h - the engine's own functions, which only the files of this folder call; put.h and bulk.h have
+ * more. Streams and interfaces may include none of the three (tests/layers/check_layers).
  *
  * Unless a line says otherwise: the caller holds the stream's lock, and failures are negated errno values.
  */

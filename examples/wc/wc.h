@@ -25,7 +25,7 @@ struct wc_text {
     bool cut;        /* a character continues in the next block */
 };
 
-/* What must be found in the text for the counts to print.  Each depth includes those before it. */
+/* The kinds of text that wc must find to print its counts.  Each depth includes those before it. */
 enum wc_depth {
     WC_BYTES,      /* bytes alone */
     WC_LINES,      /* newlines */

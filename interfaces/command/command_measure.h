@@ -18,7 +18,7 @@ struct measurement {
     double rate;
 };
 
-/* What is measured: a file system, named by a directory on it, or pipes. */
+/* A target of a measurement: a file system, named by a directory on it, or pipes. */
 struct target {
     const char *directory;
     uint64_t type; /* statfs's f_type; 0: pipes */
