@@ -9,23 +9,23 @@
 # They need only libc.  Libraries that need a further package use libasf's public
 # functions; interfaces/optional.cmake builds them.
 #
-# The sources of each library are compiled once for the shared library, and once for
-# the archive.  For the archive ASF_STATIC is defined: libc's objects may be in the same
-# program.  A folder's CMakeLists.txt names its files with asf_core_sources (for all
-# libraries), asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources
-# (libasf_unix).
+# Each source is compiled once, as machine code for shared libraries and archives alike.  Only the sources of
+# libasf_stdio and libasf_unix are compiled again for the archives, with ASF_STATIC defined: libc's objects may be
+# in the same program.  A folder's CMakeLists.txt names its files with asf_core_sources (for all libraries),
+# asf_stdio_sources (libasf_stdio and libasf_unix) or asf_unix_sources (libasf_unix).
 set(asf_names asf)
 if(ASF_STDIO)
     list(APPEND asf_names asf_stdio asf_unix)
-    set(asf_unix_parts asf_unix asf_unix_static_objects)
-    set(asf_stdio_parts asf_stdio asf_stdio_static_objects ${asf_unix_parts})
+    set(asf_stdio_parts asf_stdio_objects asf_stdio_static_objects)
+    set(asf_unix_parts asf_unix_objects asf_unix_static_objects)
 endif()
-set(asf_core_parts asf asf_static_objects ${asf_stdio_parts})
+# The object libraries of each library.
+set(asf_of_asf asf_objects)
+set(asf_of_asf_stdio asf_objects asf_stdio_objects)
+set(asf_of_asf_unix asf_objects asf_stdio_objects asf_unix_objects)
 
 function(asf_core_sources)
-    foreach(part IN LISTS asf_core_parts)
-        target_sources(${part} PRIVATE ${ARGN})
-    endforeach()
+    target_sources(asf_objects PRIVATE ${ARGN})
 endfunction()
 
 function(asf_stdio_sources)
@@ -64,6 +64,20 @@ function(asf_core_settings part)
     target_compile_definitions(${part} PRIVATE ASF_VERSION="${PROJECT_VERSION}")
 endfunction()
 
+# Adds an object library for shared libraries and archives.  It is machine code even if the rest is built with
+# link-time optimization: objcopy can make names local only in machine code, and every compiler and linker can use it.
+function(asf_object_library name)
+    add_library(${name} OBJECT ${ARGN})
+    asf_compile_settings(${name})
+    target_compile_options(${name} PRIVATE -fno-lto)
+endfunction()
+
+# Stores in `variable` the object files of these object libraries.
+function(asf_object_files variable)
+    list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+    set(${variable} ${ARGN} PARENT_SCOPE)
+endfunction()
+
 function(asf_public_headers target scope)
     target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -77,9 +91,9 @@ endfunction()
 # start files of the compiler, save 6 of 75 microseconds.  The start files have four weak
 # symbols, which are looked up in every library; a shared library in C needs none of them.
 function(asf_shared_library name)
-    add_library(${name} SHARED)
+    add_library(${name} SHARED ${ARGN})
     asf_compile_settings(${name})
-    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                           LINK_DEPENDS ${PROJECT_SOURCE_DIR}/lib/asf.map)
     target_link_options(${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/lib/asf.map -Wl,-z,nodelete
                         -Wl,-z,defs -Wl,--hash-style=gnu -Wl,-O1 -Wl,--as-needed -Wl,-z,noseparate-code)
@@ -108,25 +122,19 @@ if(ASF_STDIO AND NOT ASF_GLIBC)
         COMMENT "Taking musl's own printf and scanf from libc.a" VERBATIM)
 endif()
 
-# The archive has one object, so that a reference to any name links the whole library.
-# The object exports only the public names.  It is machine code even if the rest is
-# built with link-time optimization: objcopy can make names local only in machine code,
-# and every compiler and linker can use it.
+# asf_static_library(NAME object-library...): the archive has one object, so that a reference to any name links the whole
+# library.  The object exports only the public names.
 function(asf_static_library name)
-    set(objects ${name}_static_objects)
     set(merged ${PROJECT_BINARY_DIR}/lib/${name}_static.o)
-    add_library(${objects} OBJECT)
-    asf_compile_settings(${objects})
-    target_compile_definitions(${objects} PRIVATE ASF_STATIC=1)
-    target_compile_options(${objects} PRIVATE -fno-lto)
+    asf_object_files(files ${ARGN})
     if(NOT ASF_GLIBC AND NOT name STREQUAL "asf")
         set(own ${asf_own_object})
     endif()
     add_custom_command(
         OUTPUT ${merged}
-        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} $<TARGET_OBJECTS:${objects}> ${own}
+        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${merged} ${files} ${own}
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --localize-symbol=asf__own_* ${merged}
-        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> ${own}
+        DEPENDS ${ARGN} ${files} ${own}
         COMMENT "Merging lib${name}.a into one object"
         COMMAND_EXPAND_LISTS VERBATIM)
     add_library(${name}_static STATIC ${merged})
@@ -134,18 +142,20 @@ function(asf_static_library name)
     set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
 endfunction()
 
+foreach(part IN LISTS asf_stdio_parts asf_unix_parts ITEMS asf_objects asf_archive_objects)
+    asf_object_library(${part})
+    asf_core_settings(${part})
+endforeach()
 foreach(name IN LISTS asf_names)
-    asf_shared_library(${name})
-    asf_static_library(${name})
+    asf_object_files(files ${asf_of_${name}})
+    asf_shared_library(${name} ${files})
+    string(REGEX REPLACE "(stdio|unix)_objects" "\\1_static_objects" static "${asf_of_${name}}")
+    asf_static_library(${name} ${static} asf_archive_objects)
     add_library(asf::${name} ALIAS ${name})
     add_library(asf::${name}_static ALIAS ${name}_static)
 endforeach()
-foreach(part IN LISTS asf_core_parts)
-    asf_core_settings(${part})
-endforeach()
-foreach(part IN LISTS asf_stdio_parts)
-    target_compile_definitions(${part} PRIVATE ASF_STDIO=1)
-endforeach()
-foreach(part IN LISTS asf_unix_parts)
-    target_compile_definitions(${part} PRIVATE ASF_UNIX=1)
+foreach(part IN LISTS asf_stdio_parts asf_unix_parts)
+    if(part MATCHES "_static_objects$")
+        target_compile_definitions(${part} PRIVATE ASF_STATIC=1)
+    endif()
 endforeach()

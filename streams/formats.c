@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
+#include "lib/sys/archive.h"
 #include "lib/sys/options.h"
 #include "lib/sys/package.h"
 #include "lib/sys/syscalls.h"
@@ -27,27 +28,18 @@ static int binding(void) {
     return __sanitizer_print_stack_trace ? RTLD_NOW : RTLD_NOW | RTLD_DEEPBIND;
 }
 
-#ifdef ASF_STATIC
-/* dlsym is weak, since a static program without an interpreter cannot load libraries.  dlopen is found by
- * dlsym: the linker would warn of a reference to dlopen. */
+/* A static program, which has no interpreter, cannot load libraries, and may lack dlsym and dladdr.  dlopen
+ * is found by dlsym: in a static program the linker would warn of a reference to dlopen. */
 #pragma weak dlsym
 #pragma weak dladdr
 static bool can_load(void) {
-    return dlsym && dladdr && getauxval(AT_BASE) != 0;
+    return dlsym && dladdr && (!asf__in_archive || getauxval(AT_BASE) != 0);
 }
 static void *open_library(const char *path) {
     void *(*function)(const char *, int);
     *(void **)&function = dlsym(RTLD_DEFAULT, "dlopen");
     return function ? function(path, binding()) : NULL;
 }
-#else
-static bool can_load(void) {
-    return true;
-}
-static void *open_library(const char *path) {
-    return dlopen(path, binding());
-}
-#endif
 
 enum format { FORMAT_NONE, FORMAT_OPEN, FORMAT_ZSTD, FORMAT_GZIP, FORMAT_LZ4, FORMAT_XZ };
 enum { MAGIC_BYTES = 6 }; /* the length of the longest magic number */

@@ -205,9 +205,9 @@ const struct asf_options *asf__parse_options(void) {
         parse_options(asf_conf);
     if (text)
         parse_options(text);
-#ifndef ASF_UNIX /* with libasf_unix, another program may start this one with them */
-    asf__option_values.popen_rings = false;
-    asf__option_values.rings = 0;
-#endif
+    if (!asf__has_rings) {
+        asf__option_values.popen_rings = false;
+        asf__option_values.rings = 0;
+    }
     return &asf__option_values;
 }

@@ -49,6 +49,10 @@ static inline const struct asf_options *asf__options(void) {
     return __builtin_expect(asf__options_parsed, 1) ? &asf__option_values : asf__parse_options();
 }
 
+/* NULL but in libasf_unix: the other libraries ignore the options of rings, with which another program may
+ * start this one. */
+extern const char asf__has_rings[1] __attribute__((weak));
+
 /* asf__is_option: whether KEY=VALUE, of `length` characters, can be set.  It changes no option except the
  * path of the statistics. */
 bool asf__is_option(const char *item, size_t length);

@@ -14,17 +14,12 @@
 #define _LARGEFILE64_SOURCE /* off64_t, stat64 and so on */
 #include <string.h>
 
-/* Calls libc by names that this library does not define.  libasf_unix defines the plain names. */
-#ifdef ASF_UNIX
-#define ASF__OWN(name) asf__own_##name /* interfaces/unix/musl/own_calls.c */
-#else
-#define ASF__OWN(name) name
-#endif
-#define __open64    ASF__OWN(open)
-#define __pread64   ASF__OWN(pread)
-#define __read      ASF__OWN(read)
-#define __sigaction ASF__OWN(sigaction)
-#define __write     ASF__OWN(write)
+/* Functions of plain_calls.c: libasf_unix defines the plain names. */
+#define __open64    asf__own_open
+#define __pread64   asf__own_pread
+#define __read      asf__own_read
+#define __sigaction asf__own_sigaction
+#define __write     asf__own_write
 
 #define _pthread_cleanup_buffer                         __ptcb
 #define __register_atfork(before, after, child, object) pthread_atfork(before, after, child)
