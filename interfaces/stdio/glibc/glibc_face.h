@@ -3,8 +3,8 @@
  * glibc_face.h - stdio's calls of glibc.  <interfaces/stdio/libc.h> describes each.
  *
  * A FILE that glibc made itself (setmntent, open_wmemstream) has another table than ours: our functions use
- * its window and that table, as glibc's own code does.  On a wide stream of ours the byte functions fail by
- * its orientation.  Only putc calls its table, and writes, as in glibc.
+ * its window and that table (foreign.c), as glibc's own code does.  On a wide stream of ours the byte
+ * functions fail by its orientation.  Only putc calls its table, and writes, as in glibc.
  */
 #ifndef ASF_INTERFACES_STDIO_GLIBC_FACE_H
 #define ASF_INTERFACES_STDIO_GLIBC_FACE_H
@@ -17,14 +17,7 @@
 #include <wctype.h>
 
 extern void __chk_fail(void) __attribute__((noreturn));
-extern void _IO_flockfile(FILE *);
-extern void _IO_funlockfile(FILE *);
-extern int _IO_ftrylockfile(FILE *);
-extern int _IO_setvbuf(FILE *, char *, int, size_t);
-extern int _IO_fclose(FILE *);
-extern off64_t _IO_seekoff(FILE *, off64_t, int, int);
 extern int _IO_flush_all(void);
-extern int __underflow(FILE *);
 
 /* A name that only glibc has: for offsets of 64 bits, or an old one. */
 #define GLIBC_NAME(declaration, name) declaration ALIAS(name);
@@ -54,103 +47,10 @@ static inline bool asf__ours_wide(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__wide_jumps);
 }
 
-/* --- the lock --------------------------------------------------------------------- */
-
-static inline void asf__other_lock(struct asf_cios *c) {
-    _IO_flockfile(asf__file(c));
-}
-
-static inline void asf__other_unlock(struct asf_cios *c) {
-    _IO_funlockfile(asf__file(c));
-}
-
-static inline int asf__other_trylock(struct asf_cios *c) {
-    return _IO_ftrylockfile(asf__file(c));
-}
-
 /* asf__remove_bias: remove the lock's bias, before a glibc function locks the stream. */
 static inline void asf__remove_bias(struct asf_cios *c) {
     if (asf__is_own_object(c))
         asf__unbias(&c->lk);
-}
-
-/* --- streams with another table ------------------------------------------------------ */
-
-static inline size_t asf__other_get(struct asf_cios *c, void *p, size_t n) {
-    return asf__jump(c)->xsgetn(c, p, n);
-}
-
-static inline size_t asf__other_put(struct asf_cios *c, const void *p, size_t n) {
-    return asf__jump(c)->xsputn(c, p, n);
-}
-
-static inline int asf__other_put_char(struct asf_cios *c, int ch) {
-    return asf__jump(c)->overflow(c, ch);
-}
-
-static inline int asf__other_unget(struct asf_cios *c, int ch) {
-    return asf__jump(c)->pbackfail(c, ch);
-}
-
-static inline int asf__other_sync(struct asf_cios *c) {
-    return asf__jump(c)->sync(c);
-}
-
-static inline bool asf__other_set_buffer(struct asf_cios *c, char *p, size_t size) {
-    return asf__jump(c)->setbuf(c, p, (ssize_t)size) != NULL;
-}
-
-/* glibc's __underflow drops the backup before it calls the table, as the table's function expects.  A static
- * program cannot call it. */
-static inline int asf__other_underflow(struct asf_cios *c) {
-#ifdef ASF_STATIC
-    return asf__jump(c)->underflow(c);
-#else
-    return ASF_NEXT(__underflow)(asf__file(c));
-#endif
-}
-
-static inline int asf__other_uflow(struct asf_cios *c) {
-#ifdef ASF_STATIC
-    return asf__jump(c)->uflow(c);
-#else
-    return ASF_NEXT(__uflow)(asf__file(c));
-#endif
-}
-
-static inline off64_t asf__other_seek(struct asf_cios *c, off64_t offset, int whence) {
-    enum { BOTH = 3 }; /* glibc's _IOS_INPUT | _IOS_OUTPUT */
-    return _IO_seekoff(asf__file(c), offset, whence, BOTH);
-}
-
-static inline off64_t asf__other_tell(struct asf_cios *c) {
-#ifndef ASF_STATIC
-    if (!asf__is_own_object(c))
-        return ASF_NEXT(ftello)(asf__file(c));
-#endif
-    return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
-}
-
-/* --- FILEs that glibc made ------------------------------------------------------------- */
-
-static inline int asf__other_setvbuf(struct asf_cios *c, char *buf, int mode, size_t size) {
-    return _IO_setvbuf(asf__file(c), buf, mode, size);
-}
-
-static inline int asf__other_close(struct asf_cios *c) {
-    return _IO_fclose(asf__file(c));
-}
-
-/* Only glibc can reopen a FILE made inside glibc.  A static program cannot reach its function once this
- * library defines the name. */
-static inline FILE *asf__other_reopen(const char *path, const char *mode, struct asf_cios *c) {
-#ifdef ASF_STATIC
-    (void)path, (void)mode, (void)c;
-    errno = EBADF;
-    return NULL;
-#else
-    return ASF_NEXT(freopen)(path, mode, asf__file(c));
-#endif
 }
 
 /* asf__free_line: glibc has no fgetln. */

@@ -51,7 +51,7 @@ enum {
     ASF_WIDE_IN_UTF8 = 0x4     /* the locale was UTF-8 when the stream became wide */
 };
 
-/* --- there are no others --------------------------------------------------------------- */
+/* --- there are no others: musl defines no function asf__other_... or asf__wide_... ----------- */
 
 static inline bool asf__ours(const struct asf_cios *c) {
     (void)c;
@@ -67,42 +67,6 @@ static inline bool asf__ours_wide(const struct asf_cios *c) {
     (void)c;
     return false;
 }
-
-/* Never called: the tests above are constants. */
-#define ASF_NO_OTHER(type, name, ...)                                                                        \
-    static inline type name(__VA_ARGS__) {                                                                   \
-        __builtin_unreachable();                                                                             \
-    }
-#define C struct asf_cios *c __attribute__((unused))
-#define P const void *p __attribute__((unused))
-#define N size_t n __attribute__((unused))
-#define I int i __attribute__((unused))
-ASF_NO_OTHER(void, asf__other_lock, C)
-ASF_NO_OTHER(void, asf__other_unlock, C)
-ASF_NO_OTHER(int, asf__other_trylock, C)
-ASF_NO_OTHER(size_t, asf__other_get, C, P, N)
-ASF_NO_OTHER(size_t, asf__other_put, C, P, N)
-ASF_NO_OTHER(int, asf__other_put_char, C, I)
-ASF_NO_OTHER(int, asf__other_unget, C, I)
-ASF_NO_OTHER(int, asf__other_sync, C)
-ASF_NO_OTHER(bool, asf__other_set_buffer, C, P, N)
-ASF_NO_OTHER(int, asf__other_underflow, C)
-ASF_NO_OTHER(int, asf__other_uflow, C)
-ASF_NO_OTHER(off_t, asf__other_seek, C, off_t at __attribute__((unused)), I)
-ASF_NO_OTHER(off_t, asf__other_tell, C)
-ASF_NO_OTHER(int, asf__other_setvbuf, C, P, I, N)
-ASF_NO_OTHER(int, asf__other_close, C)
-ASF_NO_OTHER(FILE *, asf__other_reopen, P, const char *mode __attribute__((unused)), C)
-ASF_NO_OTHER(int, asf__wide_flush, C)
-ASF_NO_OTHER(int, asf__wide_close, C)
-ASF_NO_OTHER(int, asf__wide_width, const C)
-ASF_NO_OTHER(off_t, asf__wide_tell, C)
-ASF_NO_OTHER(void, asf__wide_prepare, C)
-ASF_NO_OTHER(void, asf__wide_free_backup, C)
-#undef C
-#undef P
-#undef N
-#undef I
 
 /* asf__free_line: free the line that fgetln returned. */
 static inline void asf__free_line(struct asf_cios *c) {

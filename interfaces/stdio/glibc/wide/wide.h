@@ -29,8 +29,6 @@ enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar
                                char **to, char *to_end);
 /* asf__wide_span: how many bytes from read_base the first n characters took. */
 size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n);
-/* asf__wide_width: how many bytes each character takes; 0: that varies; -1: the encoding has a state. */
-int asf__wide_width(const struct asf_cios *c);
 /* asf__named_conversion: make the stream a wide one in the character set of
  * fopen's ",ccs="; false (EINVAL) when libc has none of that name. */
 bool asf__named_conversion(struct asf_cios *c, const char *charset);
@@ -38,12 +36,8 @@ bool asf__named_conversion(struct asf_cios *c, const char *charset);
 /* --- buffers and modes (wide_buffer.c) -------------------------------------- */
 
 int asf__orient(FILE *f, int mode); /* libc's fwide; it takes the lock */
-/* asf__wide_prepare: make both buffers, of bytes and of characters, if they are missing. */
-void asf__wide_prepare(struct asf_cios *c);
-/* asf__wide_free_buffer: free the buffer of characters and the characters that were pushed back.
- * asf__wide_free_backup: free only the latter. */
+/* asf__wide_free_buffer: free the buffer of characters and the characters that were pushed back. */
 void asf__wide_free_buffer(struct asf_cios *c);
-void asf__wide_free_backup(struct asf_cios *c);
 /* asf__wide_to_read: end output.  returns  EOF when that fails.
  * asf__wide_to_write: end input of a stream that may be written. */
 int asf__wide_to_read(struct asf_cios *c);
@@ -75,10 +69,8 @@ wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch);
 /* asf__wide_overflow: put one character; WEOF: flush. */
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch);
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
-/* asf__wide_flush: put all output; 0 or EOF.
- * asf__wide_has_output: whether there is output: characters, or bytes of the ASI.
+/* asf__wide_has_output: whether there is output: characters, or bytes of the ASI.
  * asf__wide_to_bytes: to_bytes of struct asf_hooks. */
-int asf__wide_flush(struct asf_cios *c);
 static inline bool asf__wide_has_output(const struct asf_cios *c) {
     return c->wide.write_ptr > c->wide.write_base ||
            (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
@@ -87,12 +79,9 @@ int asf__wide_to_bytes(struct asf_cios *c);
 /* asf__wide_reader_to_bytes: empty the window of characters, and set the bytes back to the first character
  * that was not read. */
 void asf__wide_reader_to_bytes(struct asf_cios *c);
-/* asf__wide_close: fclose's part before the descriptor is closed. */
-int asf__wide_close(struct asf_cios *c);
 
 int asf__wide_sync(struct asf_cios *c);
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence);
-off64_t asf__wide_tell(struct asf_cios *c);
 
 /* The wide part of any FILE.  For a byte stream it is NULL, or its windows are empty. */
 static inline struct asf_wide *asf__wide(struct asf_cios *c) {
