@@ -178,8 +178,9 @@ static void stream_closing(struct asf_cios *c) {
 
 __attribute__((constructor)) static void install_hooks(void) {
     asf__descriptor_used = before_descriptor_use;
-    asf__hooks =
-        (struct asf_hooks){.linked = stream_linked, .joined = join_descriptor, .closing = stream_closing};
+    asf__hooks.linked = stream_linked;
+    asf__hooks.joined = join_descriptor;
+    asf__hooks.closing = stream_closing;
     asf__offer_rings();
     if (asf__faults_are_blocked())
         asf__never_private();

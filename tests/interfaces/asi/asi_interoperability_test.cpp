@@ -56,6 +56,14 @@ TEST_F(Interoperability, FreadReadsTheFirst10BytesAndReadTheNextFive) {
     }
 }
 
+TEST_F(Interoperability, FgetwcReadsACharacterAndSallocTheBytesAfterIt) {
+    FILE *f = fopen(put("file", "abcdef").c_str(), "r");
+    EXPECT_EQ(fgetwc(f), static_cast<wint_t>(L'a'));
+    EXPECT_EQ(take(asf_stream(f), 3), "bcd");
+    EXPECT_EQ(fgetwc(f), static_cast<wint_t>(L'e'));
+    EXPECT_EQ(fclose(f), 0);
+}
+
 // "Operations from different interfaces can therefore be intermixed."
 TEST_F(Interoperability, OperationsFromDifferentInterfacesCanBeIntermixed) {
     const size_t size = static_cast<size_t>(3 * MiB);
