@@ -29,7 +29,6 @@ _Static_assert(offsetof(struct asf_view, revoke) == offsetof(struct asf_cios, lk
 _Static_assert(offsetof(struct asf_buffer, refs) == 0, "the view");
 _Static_assert((int)ASF_VIEW_BACKUP == (int)ASF_IN_BACKUP, "the view");
 _Static_assert((int)ASF_VIEW_KEEPS_BYTES == (int)ASF_KEEPS_BYTES, "the view");
-_Static_assert(offsetof(struct asf_wide, vtable) == 0xe0, "the ABI's _IO_wide_data");
 
 const void *asf__vtable, *asf__wide_vtable;
 struct asf_hooks asf__hooks;
@@ -45,8 +44,6 @@ ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops,
     c->fd = fd;
     c->offset = c->place = -1;
     c->vtable = asf__vtable;
-    c->wide_data = &c->wide;
-    c->wide.vtable = asf__wide_vtable;
     c->ops = ops;
     c->access = access & O_ACCMODE;
     c->why = "not used";
@@ -54,6 +51,15 @@ ASF_RACY void asf__cios_set_up(struct asf_cios *c, const struct asf_module *ops,
 
 static struct asf_cios *swap_spare_object(struct asf_cios *c) {
     return __atomic_exchange_n(&spare, c, __ATOMIC_ACQ_REL);
+}
+
+static size_t appended;
+static void (*begin_appended)(struct asf_cios *c);
+
+void asf__append_to_cios(size_t size, void (*begin)(struct asf_cios *c)) {
+    appended = size;
+    begin_appended = begin;
+    free(swap_spare_object(NULL));
 }
 
 void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, int access) {
@@ -66,9 +72,11 @@ void asf__cios_init(struct asf_cios *c, const struct asf_module *ops, int fd, in
 
 struct asf_cios *asf__cios_new(const struct asf_module *ops, int fd, int access) {
     struct asf_cios *c = __atomic_load_n(&spare, __ATOMIC_RELAXED) ? swap_spare_object(NULL) : NULL;
-    if (!c && !(c = calloc(1, sizeof *c)))
+    if (!c && !(c = calloc(1, sizeof *c + appended)))
         return NULL;
     asf__cios_init(c, ops, fd, access);
+    if (begin_appended)
+        begin_appended(c);
     return c;
 }
 
@@ -89,7 +97,7 @@ static void drop_all(struct asf_cios *c) {
     c->unread = NULL;
     free(c->name);
     if (c->orientation > 0)
-        memset(&c->wide, 0, sizeof c->wide);
+        begin_appended(c);
 }
 
 static void zero_members(struct asf_cios *c, size_t from, size_t end) {
@@ -113,10 +121,11 @@ void asf__cios_reset(struct asf_cios *c) {
 }
 
 void asf__cios_free(struct asf_cios *c) {
+    const bool whole = c->wide_data || !begin_appended;
     drop_all(c);
-    zero_members(c, 0, offsetof(struct asf_cios, wide));
+    zero_members(c, 0, sizeof *c);
     /* A race detector must see each object as new. */
-    free(asf__has_race_detector() ? c : swap_spare_object(c));
+    free(asf__has_race_detector() || !whole ? c : swap_spare_object(c));
 }
 
 void asf__cancelled(void *arg) {

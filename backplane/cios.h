@@ -19,12 +19,10 @@
 #ifndef ASF_BACKPLANE_CIOS_H
 #define ASF_BACKPLANE_CIOS_H
 
-#include <gconv.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <wchar.h>
 
 #include "backplane/module.h"
 
@@ -129,22 +127,6 @@ struct asf_buffer {
     bool is_static; /* the object and its memory are static, and not freed */
 };
 
-/* The ABI's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The byte windows
- * then hold input that is not converted yet, or output that has been converted. */
-struct asf_wide {
-    wchar_t *read_ptr, *read_end, *read_base;
-    wchar_t *write_base, *write_ptr, *write_end;
-    wchar_t *buf_base, *buf_end;
-    wchar_t *save_base, *backup_base, *save_end;
-    mbstate_t state, last_state; /* now, and where the read window begins */
-    struct asf_conversion {
-        struct __gconv_step *step;
-        struct __gconv_step_data data;
-    } in, out; /* set when the stream became wide */
-    wchar_t shortbuf[1];
-    const void *vtable;
-};
-
 /* File offsets for read-ahead (streams/read_ahead.c). */
 struct asf_ahead {
     off64_t from, next; /* where sequential reading began, and where it would continue */
@@ -171,7 +153,7 @@ struct asf_cios {
     struct asf_lock *lock;
     off64_t offset; /* the file offset of read_end, if the C library would know it; else -1 */
     void *codecvt;
-    void *wide_data;
+    void *wide_data; /* the state of a wide stream, stdio's; or NULL */
     void *freeres_list, *freeres_buf;
     void *prevchain; /* the C library's, since 2.41: the pointer to this FILE in its list, or `chain` */
     int orientation; /* <0 bytes, >0 wide */
@@ -258,7 +240,6 @@ struct asf_cios {
         bool listed;
     };
     struct asf_stats stats; /* written by all layers */
-    struct asf_wide wide;   /* stdio's */
 };
 
 #endif

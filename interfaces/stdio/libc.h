@@ -4,10 +4,12 @@
  * glibc/ or musl/ has the functions below.  Its face, included here, defines for inline use:
  *
  *   asf__ours              whether a FILE is a stream of ours that is served as a byte stream
- *   asf__ours_wide         whether a FILE is a wide stream of ours, with buffers of characters
+ *   asf__is_wide           whether a FILE is a wide stream, with a buffer of characters
+ *   asf__ours_wide         whether it is, and ours
  *   asf__is_own_object     whether the object, and so its lock, is this library's; else libc made the FILE
  *   asf__remove_bias       make the lock one that libc's own code can take
  *   asf__other_flush_all   flush the FILEs that libc made
+ *   asf__wide_start        at the start, has the engine keep the state of wide streams behind each object
  *   asf__free_line         free what fgetln left with the stream
  *   asf__scan_flag         whether a flag of scanf changes nothing
  *   asf__offset_in, asf__set_offset_in, asf__state_in
@@ -24,14 +26,17 @@
 #ifndef ASF_INTERFACES_STDIO_LIBC_H
 #define ASF_INTERFACES_STDIO_LIBC_H
 
+#include <stdio.h>
+#include <wchar.h>
+
 #include "backplane/backplane.h"
 
 #pragma GCC visibility push(hidden)
 
 /* --- FILEs that are not ours, or are wide ---------------------------------------------------
  *
- * Where asf__ours, asf__ours_wide and asf__is_own_object are constants, as on musl, no call of these
- * functions remains after optimization, and the libc's folder need not define them. */
+ * Where asf__ours, asf__is_wide, asf__ours_wide and asf__is_own_object are constants, as on musl, no call of
+ * these functions remains after optimization, and the libc's folder need not define them. */
 
 /* The lock of a FILE that libc made.  pre: !asf__is_own_object.  trylock returns 0, or another value. */
 void asf__other_lock(struct asf_cios *c);
@@ -73,6 +78,17 @@ int asf__wide_close(struct asf_cios *c);
 off64_t asf__wide_tell(struct asf_cios *c);
 void asf__wide_free_backup(struct asf_cios *c);
 int asf__wide_width(const struct asf_cios *c);
+
+/* The characters of a wide stream.  pre: asf__is_wide.
+ * asf__wide_pending, asf__wide_unread: how many are not written, or not read yet.
+ * asf__wide_buffer_size: how many the buffer holds.
+ * asf__wide_purge: drop them all.
+ * asf__wide_state: the state of the conversion. */
+size_t asf__wide_pending(const struct asf_cios *c);
+size_t asf__wide_unread(const struct asf_cios *c);
+size_t asf__wide_buffer_size(const struct asf_cios *c);
+void asf__wide_purge(struct asf_cios *c);
+mbstate_t *asf__wide_state(const struct asf_cios *c);
 
 #pragma GCC visibility pop
 

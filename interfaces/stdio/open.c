@@ -251,9 +251,8 @@ static off64_t seek_to_unread(struct asf_cios *c, off64_t behind) {
 /* Sets the descriptor's offset to where the program has read, as glibc does since 2.42: other descriptors may
  * share the offset. */
 static int restore_input_offset(struct asf_cios *c) {
-    const struct asf_wide *w = c->wide_data;
-    bool unread = c->orientation > 0 ? w->read_ptr < w->read_end : c->read_ptr < c->read_end;
-    if (c->fd < 0 || asf__is_putting(c) || !(unread || c->flags & ASF_IN_BACKUP) ||
+    size_t unread = asf__is_wide(c) ? asf__wide_unread(c) : asf__avail(c);
+    if (c->fd < 0 || asf__is_putting(c) || !(unread > 0 || c->flags & ASF_IN_BACKUP) ||
         !ASF_LIBC(fclose_restores_offset))
         return 0;
     off64_t at = seek_to_unread(c, c->flags & ASF_IN_BACKUP ? c->save_end - c->save_base : 0);

@@ -28,7 +28,7 @@ static const struct asf_module standard = {ASF__DESCRIPTOR_OPS("unused"), .attac
         .lk = {.biasable = (number) != 2, .fast = &object.fast},                                             \
         .access = mode,                                                                                      \
         .why = "not used",                                                                                   \
-        ASF_STANDARD_LIBC_MEMBERS(object, next_one, before),                                                 \
+        ASF_STANDARD_LIBC_MEMBERS(object, number, next_one, before),                                         \
     }
 
 STANDARD(asf__stdin, 0, O_RDONLY, ASF_NO_WRITES, NULL, &asf__stdout.chain);
@@ -38,7 +38,7 @@ STANDARD(asf__stderr, 2, O_WRONLY, ASF_NO_READS | ASF_UNBUFFERED, &asf__stdout, 
 /* --- the flush of all streams ----------------------------------------------------- */
 
 ASF_RACY static bool has_output(const struct asf_cios *c) {
-    if (asf__ours_wide(c) && c->wide.write_ptr > c->wide.write_base)
+    if (asf__ours_wide(c) && asf__wide_pending(c) > 0)
         return true;
     return asf__is_putting(c) && !c->ops->memory_is_the_stream && (asf__pending(c) > 0 || c->queue);
 }
@@ -48,7 +48,7 @@ ASF_RACY static bool has_output(const struct asf_cios *c) {
 ASF_RACY static bool has_input(const struct asf_cios *c, bool exits) {
     if (exits ? !ASF_LIBC(exit_restores_offset) : !ASF_LIBC(flush_all_input))
         return false;
-    bool unread = asf__ours_wide(c) ? c->wide.read_ptr < c->wide.read_end : c->read_ptr < c->read_end;
+    bool unread = asf__ours_wide(c) ? asf__wide_unread(c) > 0 : c->read_ptr < c->read_end;
     return unread && c->fd >= 0;
 }
 
@@ -178,6 +178,7 @@ void asf__stdio_start(void) {
     started = true;
     asf__vtable = asf__byte_stream_vtable;
     asf__wide_vtable = asf__wide_stream_vtable;
+    asf__wide_start();
     asf__hooks.to_bytes = asf__wide_to_bytes;
     asf__hooks.forked = asf__popen_in_child;
     asf__stats_start();

@@ -9,8 +9,7 @@
 static void flush_stdout_before_input(void *arg) {
     struct asf_cios *out = arg;
     asf__enter(out);
-    if (out->write_ptr > out->write_base ||
-        (out->orientation > 0 && out->wide.write_ptr > out->wide.write_base))
+    if (out->write_ptr > out->write_base || (asf__is_wide(out) && asf__wide_pending(out) > 0))
         asf__put_char(out, EOF);
     asf__leave(out);
 }

@@ -83,7 +83,7 @@ EXPORT int fgetpos(FILE *f, fpos_t *pos) {
     }
     asf__set_offset_in(pos, at);
     if (has_shift_states(asf__cios(f)))
-        *asf__state_in(pos) = asf__cios(f)->wide.state;
+        *asf__state_in(pos) = *asf__wide_state(asf__cios(f));
     return 0;
 }
 
@@ -95,7 +95,7 @@ EXPORT int fsetpos(FILE *f, const fpos_t *pos) {
         asf__free_backup(c);
     int r = seek_locked(c, asf__offset_in(pos), SEEK_SET);
     if (r == 0 && has_shift_states(c))
-        c->wide.state = *asf__state_in((fpos_t *)(uintptr_t)pos);
+        *asf__wide_state(c) = *asf__state_in((fpos_t *)(uintptr_t)pos);
     asf__leave(c);
     if (r < 0 && errno == 0)
         errno = EIO;

@@ -216,10 +216,8 @@ GLIBC_NAME(int _IO_ferror(FILE *), ferror)
 
 EXPORT size_t __fbufsize(FILE *f) {
     struct asf_cios *c = asf__cios(f);
-    if (c->orientation > 0) {
-        const struct asf_wide *w = c->wide_data;
-        return (size_t)(w->buf_end - w->buf_base); /* in characters, as glibc */
-    }
+    if (asf__is_wide(c))
+        return asf__wide_buffer_size(c); /* in characters, as glibc */
     if (ASF_LIBC(tells_buffer_early) && (c->flags & ASF_UNBUFFERED || !c->buffer))
         return c->flags & ASF_UNBUFFERED ? 0 : c->block;
     return asf__ours(c) && c->bulk.own ? c->block : (size_t)(c->buf_end - c->buf_base);
@@ -248,17 +246,12 @@ EXPORT int __flbf(FILE *f) {
 
 EXPORT size_t __fpending(FILE *f) {
     const struct asf_cios *c = asf__cios(f);
-    const struct asf_wide *w = c->wide_data;
-    return (size_t)(c->orientation > 0 ? w->write_ptr - w->write_base : c->write_ptr - c->write_base);
+    return asf__is_wide(c) ? asf__wide_pending(c) : (size_t)(c->write_ptr - c->write_base);
 }
 
 void asf__purge(struct asf_cios *c) {
-    if (c->orientation > 0) {
-        struct asf_wide *w = c->wide_data;
-        if (c->flags & ASF_IN_BACKUP && asf__ours_wide(c))
-            asf__wide_free_backup(c);
-        w->read_end = w->read_ptr;
-        w->write_ptr = w->write_base;
+    if (asf__is_wide(c)) {
+        asf__wide_purge(c);
         return;
     }
     const bool ours = asf__ours(c);

@@ -43,6 +43,10 @@ ASF_RACY static inline bool asf__is_own_object(const struct asf_cios *c) {
     return asf__likely(c->flags2 & ASF_OURS);
 }
 
+static inline bool asf__is_wide(const struct asf_cios *c) {
+    return c->orientation > 0;
+}
+
 static inline bool asf__ours_wide(const struct asf_cios *c) {
     return asf__likely(c->vtable == &asf__wide_jumps);
 }
@@ -100,9 +104,9 @@ static inline bool asf__scan_flag(int flag) {
 void asf__link_sentinel(void);
 
 /* The members that glibc's code reads. */
-#define ASF_STANDARD_LIBC_MEMBERS(object, next_one, before)                                                  \
-    .chain = next_one, .prevchain = before, .lock = &object.lk, .wide_data = &object.wide,                   \
-    .vtable = &asf__jumps, .wide.vtable = &asf__wide_jumps
+#define ASF_STANDARD_LIBC_MEMBERS(object, number, next_one, before)                                          \
+    .chain = next_one, .prevchain = before, .lock = &object.lk, .wide_data = &asf__wide_standard[number],    \
+    .vtable = &asf__jumps
 
 #pragma GCC visibility pop
 

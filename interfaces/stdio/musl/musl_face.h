@@ -63,10 +63,18 @@ static inline bool asf__is_own_object(const struct asf_cios *c) {
     return true;
 }
 
+static inline bool asf__is_wide(const struct asf_cios *c) {
+    (void)c;
+    return false;
+}
+
 static inline bool asf__ours_wide(const struct asf_cios *c) {
     (void)c;
     return false;
 }
+
+/* asf__wide_start: a stream's bytes are the state of its wide characters, too. */
+static inline void asf__wide_start(void) {}
 
 /* asf__free_line: free the line that fgetln returned. */
 static inline void asf__free_line(struct asf_cios *c) {
@@ -119,7 +127,7 @@ static inline bool asf__scan_flag(int flag) {
 #define asf__stdout __stdout_FILE
 #define asf__stderr __stderr_FILE
 
-#define ASF_STANDARD_LIBC_MEMBERS(object, next_one, before)                                                  \
+#define ASF_STANDARD_LIBC_MEMBERS(object, number, next_one, before)                                          \
     .chain = next_one, .prevchain = before, .lock = &object.lk, .vtable = asf__byte_stream_vtable
 
 /* The `vtable` of our streams: any unique address. */

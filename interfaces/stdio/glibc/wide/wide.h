@@ -12,11 +12,41 @@
 
 #include "interfaces/stdio/glibc/jumps.h"
 
+#include <gconv.h>
 #include <wchar.h>
 
 #include "lib/sys/next.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The ABI's struct _IO_wide_data: the current buffer of a wide stream, in characters.  The byte windows
+ * then hold input that is not converted yet, or output that has been converted. */
+struct asf_wide {
+    wchar_t *read_ptr, *read_end, *read_base;
+    wchar_t *write_base, *write_ptr, *write_end;
+    wchar_t *buf_base, *buf_end;
+    wchar_t *save_base, *backup_base, *save_end;
+    mbstate_t state, last_state; /* now, and where the read window begins */
+    struct asf_conversion {
+        struct __gconv_step *step;
+        struct __gconv_step_data data;
+    } in, out; /* set when the stream became wide */
+    wchar_t shortbuf[1];
+    const void *vtable;
+};
+
+extern struct asf_wide asf__wide_standard[3]; /* stdin's, stdout's and stderr's */
+/* asf__wide_begin: set the state of a stream that is not wide. */
+void asf__wide_begin(struct asf_cios *c);
+static inline void asf__wide_start(void) {
+    asf__append_to_cios(sizeof(struct asf_wide), asf__wide_begin);
+}
+
+/* The wide part of any FILE: of ours it is behind the object (wide_buffer.c).  For a byte stream of glibc's
+ * it is NULL, or its windows are empty. */
+static inline struct asf_wide *asf__wide(const struct asf_cios *c) {
+    return c->wide_data;
+}
 
 /* --- conversion (wide_convert.c) ------------------------------------------ */
 
@@ -72,8 +102,7 @@ size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n);
 /* asf__wide_has_output: whether there is output: characters, or bytes of the ASI.
  * asf__wide_to_bytes: to_bytes of struct asf_hooks. */
 static inline bool asf__wide_has_output(const struct asf_cios *c) {
-    return c->wide.write_ptr > c->wide.write_base ||
-           (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
+    return asf__wide_pending(c) > 0 || (asf__is_putting(c) && (asf__pending(c) > 0 || c->queue));
 }
 int asf__wide_to_bytes(struct asf_cios *c);
 /* asf__wide_reader_to_bytes: empty the window of characters, and set the bytes back to the first character
@@ -82,11 +111,6 @@ void asf__wide_reader_to_bytes(struct asf_cios *c);
 
 int asf__wide_sync(struct asf_cios *c);
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence);
-
-/* The wide part of any FILE.  For a byte stream it is NULL, or its windows are empty. */
-static inline struct asf_wide *asf__wide(struct asf_cios *c) {
-    return c->wide_data;
-}
 
 /* The lock biased to this thread: see asf__try_biased_lock. */
 static inline bool asf__try_biased_wide_lock(struct asf_cios *c) {

@@ -47,8 +47,8 @@ static enum asf_converted run_step(struct asf_conversion *v, mbstate_t *state, c
 
 enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char *end, wchar_t **to,
                                wchar_t *to_end) {
-    struct asf_conversion *v = &c->wide.in;
-    enum charset set = charset_of(v, v->step->__from_name, &c->wide.state);
+    struct asf_conversion *v = &asf__wide(c)->in;
+    enum charset set = charset_of(v, v->step->__from_name, &asf__wide(c)->state);
     if (set == UTF8)
         asf__utf8_decode(from, end, to, to_end);
     else if (set == ASCII)
@@ -57,7 +57,7 @@ enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char
         return ASF_CONVERTED;
     const void *p = *from;
     void *q = *to;
-    enum asf_converted status = run_step(v, &c->wide.state, &p, end, &q, to_end);
+    enum asf_converted status = run_step(v, &asf__wide(c)->state, &p, end, &q, to_end);
     *from = p;
     *to = q;
     return status;
@@ -67,7 +67,7 @@ enum asf_converted asf__decode(struct asf_cios *c, const char **from, const char
  * transliterated to several. */
 enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar_t **from, const wchar_t *end,
                                char **to, char *to_end) {
-    struct asf_conversion *v = &c->wide.out;
+    struct asf_conversion *v = &asf__wide(c)->out;
     enum charset set = charset_of(v, v->step->__to_name, state);
     if (set == UTF8)
         asf__utf8_encode(from, end, to, to_end);
@@ -87,7 +87,7 @@ enum asf_converted asf__encode(struct asf_cios *c, mbstate_t *state, const wchar
 }
 
 size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n) {
-    struct asf_conversion *v = &c->wide.in;
+    struct asf_conversion *v = &asf__wide(c)->in;
     if (charset_of(v, v->step->__from_name, state) == UTF8)
         return asf__utf8_span(c->read_base, c->read_end, n);
     wchar_t *scratch = malloc((n + 1) * sizeof *scratch);
@@ -100,7 +100,7 @@ size_t asf__wide_span(struct asf_cios *c, mbstate_t *state, size_t n) {
 }
 
 int asf__wide_width(const struct asf_cios *c) {
-    const struct __gconv_step *step = c->wide.in.step;
+    const struct __gconv_step *step = asf__wide(c)->in.step;
     if (step->__stateful)
         return -1;
     return step->__min_needed_from == step->__max_needed_from ? step->__min_needed_from : 0;
@@ -123,11 +123,11 @@ bool asf__named_conversion(struct asf_cios *c, const char *charset) {
     if (!donor)
         return false;
     const struct asf_wide *w = donor->wide_data;
-    c->wide.in = w->in;
-    c->wide.out = w->out;
-    c->wide.in.data.__statep = c->wide.out.data.__statep = &c->wide.state;
-    c->codecvt = &c->wide.in;
-    c->vtable = c->wide.vtable;
+    asf__wide(c)->in = w->in;
+    asf__wide(c)->out = w->out;
+    asf__wide(c)->in.data.__statep = asf__wide(c)->out.data.__statep = &asf__wide(c)->state;
+    c->codecvt = &asf__wide(c)->in;
+    c->vtable = asf__wide(c)->vtable;
     c->orientation = 1;
     donor->orientation = 0;
     _IO_fclose(asf__file(donor));

@@ -15,7 +15,7 @@ static off64_t kernel_seek(struct asf_cios *c, off64_t offset, int whence) {
 /* Returns how many of the bytes read are after the program's position, p in a window that begins at `base`
  * and ends at `end`. */
 static off64_t unread_bytes(struct asf_cios *c, const wchar_t *base, const wchar_t *p, const wchar_t *end) {
-    mbstate_t state = c->wide.last_state;
+    mbstate_t state = asf__wide(c)->last_state;
     int width = asf__wide_width(c);
     if (width > 0)
         return (end - p) * width + (c->read_end - c->read_ptr);
@@ -24,7 +24,7 @@ static off64_t unread_bytes(struct asf_cios *c, const wchar_t *base, const wchar
 
 /* Returns how many bytes the characters that are not written yet will take, or -1. */
 static off64_t pending_bytes(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     size_t n = (size_t)(w->write_ptr - w->write_base);
     int width = asf__wide_width(c);
     if (width > 0)
@@ -44,7 +44,7 @@ static off64_t pending_bytes(struct asf_cios *c) {
 /* Sets *distance to the stream's position relative to the descriptor's offset: negative for input that was
  * not read, positive for pending output. */
 static int find_distance(struct asf_cios *c, off64_t *distance) {
-    const struct asf_wide *w = &c->wide;
+    const struct asf_wide *w = asf__wide(c);
     bool backup = c->flags & ASF_IN_BACKUP, appends = c->flags & ASF_APPENDING;
     if (backup && w->read_ptr < w->read_end)
         return -EINVAL; /* a character pushed back has no offset */
@@ -64,7 +64,7 @@ static int find_distance(struct asf_cios *c, off64_t *distance) {
 
 off64_t asf__wide_tell(struct asf_cios *c) {
     off64_t distance = 0, at = c->offset;
-    int rc = c->wide.buf_base ? find_distance(c, &distance) : 0;
+    int rc = asf__wide(c)->buf_base ? find_distance(c, &distance) : 0;
     if (rc < 0)
         return rc;
     if (asf__knows_offset(c))
@@ -80,13 +80,13 @@ off64_t asf__wide_tell(struct asf_cios *c) {
 
 /* Sets read_ptr to the first byte of the program's next character. */
 static void set_read_position(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     w->state = w->last_state;
     c->read_ptr = c->read_base + asf__wide_span(c, &w->state, (size_t)(w->read_ptr - w->read_base));
 }
 
 void asf__wide_reader_to_bytes(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     int width = asf__wide_width(c);
     asf__wide_free_backup(c);
     if (w->read_ptr < w->read_end && width > 0)
@@ -97,7 +97,7 @@ void asf__wide_reader_to_bytes(struct asf_cios *c) {
 }
 
 int asf__wide_sync(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     if (asf__wide_has_output(c) && asf__wide_flush(c) == EOF)
         return EOF;
     if (w->read_ptr != w->read_end) {
@@ -122,7 +122,7 @@ int asf__wide_sync(struct asf_cios *c) {
 /* --- seeking -------------------------------------------------------------------- */
 
 static void empty_windows(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     asf__empty_windows(c);
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
     asf__wide_set_write(w, w->buf_base);
@@ -140,7 +140,7 @@ static off64_t seek_and_empty(struct asf_cios *c, off64_t offset, int whence) {
 
 /* Converts the bytes before the target, which count as read.  Returns false if they cannot be converted. */
 static bool convert_before(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     const char *from = c->read_base;
     w->last_state = w->state;
     enum asf_converted status = asf__decode(c, &from, c->read_ptr, &w->read_end, w->buf_end);
@@ -151,7 +151,7 @@ static bool convert_before(struct asf_cios *c) {
 }
 
 static bool seek_in_window(struct asf_cios *c, off64_t target) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     char *end = c->read_end;
     off64_t start = c->offset - (end - c->buf_base);
     if (c->offset < 0 || !c->read_base || target < start || target >= c->offset)
@@ -216,7 +216,7 @@ static off64_t wrapping_sum(off64_t a, off64_t b) {
 /* Seeks relative to the program's position.  Where the width of characters varies, the windows are cut off at
  * that position first. */
 static off64_t seek_relative(struct asf_cios *c, off64_t offset, bool exact) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     offset = wrapping_sum(offset, -unread_bytes(c, w->read_base, w->read_ptr, w->read_end));
     if (asf__wide_width(c) <= 0) {
         set_read_position(c);
@@ -232,7 +232,7 @@ static off64_t seek_from_end(struct asf_cios *c, off64_t offset, bool exact) {
 }
 
 off64_t asf__wide_seek(struct asf_cios *c, off64_t offset, int whence) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     asf__wide_free_backup(c);
     bool exact = w->read_base == w->read_end && w->write_base == w->write_ptr;
     if (asf__is_putting(c) && asf__wide_to_read(c) == EOF)

@@ -37,16 +37,16 @@ struct stream_output {
 /* The end of the room for text.  A line-buffered stream has none, so that it is given each chunk: it puts
  * a line, and the text after it, with the chunk that has the newline. */
 static inline wchar_t *end_of_window(const struct asf_cios *c) {
-    const struct asf_wide *w = &c->wide;
+    const struct asf_wide *w = asf__wide(c);
     bool room = asf__likely(asf__is_putting(c) && w->write_base && !(c->flags & ASF_LINE_BUF));
     return room ? w->buf_end : w->write_ptr;
 }
 
 static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, size_t n) {
     struct asf_cios *c = ((struct stream_output *)o)->c;
-    c->wide.write_ptr = o->p;
+    asf__wide(c)->write_ptr = o->p;
     bool put = asf__jump(c)->xsputn(c, text, n) == n;
-    o->p = c->wide.write_ptr;
+    o->p = asf__wide(c)->write_ptr;
     o->end = end_of_window(c);
     return put;
 }
@@ -54,7 +54,7 @@ static bool put_past_window(struct asf__wide_output *o, const wchar_t *text, siz
 static inline int print_to_stream(struct asf_cios *c, int fortify, const wchar_t *format, asf__arguments ap) {
     if (asf__unlikely(!asf__ours_wide(c) || !format || c->flags & (ASF_NO_WRITES | ASF_UNBUFFERED)))
         return print_by_libc(c, fortify, format, ap);
-    wchar_t *p = c->wide.write_ptr;
+    wchar_t *p = asf__wide(c)->write_ptr;
     struct stream_output s = {.o = {.p = p, .end = end_of_window(c), .begin = p}, c};
     s.o.full = put_past_window;
     if (asf__unlikely(p == s.o.end && ASF_LIBC(printf_fills_buffer)))
@@ -65,7 +65,7 @@ static inline int print_to_stream(struct asf_cios *c, int fortify, const wchar_t
         asf__go_to(ap, first); /* libc makes the whole call: see asf__must_repeat_call */
         return print_by_libc(c, fortify, format, ap);
     }
-    c->wide.write_ptr = s.o.p;
+    asf__wide(c)->write_ptr = s.o.p;
     size_t n = asf__wide_made(&s.o);
     if (asf__unlikely(s.o.failed && n <= INT_MAX))
         return -1;

@@ -15,7 +15,7 @@ extern wint_t __wuflow(FILE *);
 
 /* Converts the bytes that are left of the last read; they may be less than a character. */
 static enum asf_converted convert_rest(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     const char *from = c->read_ptr;
     w->last_state = w->state;
     asf__wide_set_read(w, w->buf_base, w->buf_base, w->buf_base);
@@ -28,7 +28,7 @@ static enum asf_converted convert_rest(struct asf_cios *c) {
 /* Allocates the buffers of bytes and of characters if they are missing, and moves the unread bytes to the
  * front of the first. */
 static void prepare_buffers(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     asf__wide_prepare(c);
     size_t left = asf__avail(c);
     const char *rest = c->read_ptr;
@@ -76,7 +76,7 @@ static enum asf_converted convert_partial(struct asf_cios *c, struct partial *pa
     partial->n += n;
     const char *from = partial->bytes, *fresh = partial->bytes + partial->n - n;
     enum asf_converted status =
-        asf__decode(c, &from, partial->bytes + partial->n, &c->wide.read_end, c->wide.buf_end);
+        asf__decode(c, &from, partial->bytes + partial->n, &asf__wide(c)->read_end, asf__wide(c)->buf_end);
     if (from > fresh)
         c->read_ptr += from - fresh;
     size_t used = (size_t)(from - partial->bytes);
@@ -87,7 +87,8 @@ static enum asf_converted convert_partial(struct asf_cios *c, struct partial *pa
 
 static enum asf_converted convert_read(struct asf_cios *c) {
     const char *from = c->read_ptr;
-    enum asf_converted status = asf__decode(c, &from, c->read_end, &c->wide.read_end, c->wide.buf_end);
+    enum asf_converted status =
+        asf__decode(c, &from, c->read_end, &asf__wide(c)->read_end, asf__wide(c)->buf_end);
     c->read_ptr += from - c->read_ptr;
     return status;
 }
@@ -112,7 +113,7 @@ static bool keep_partial(struct asf_cios *c, struct partial *partial) {
 }
 
 static wint_t read_until_character(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     struct partial partial = {.n = 0};
     for (;;) {
         char *before = c->read_end;
@@ -130,7 +131,7 @@ static wint_t read_until_character(struct asf_cios *c) {
 }
 
 wint_t asf__wide_underflow(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     if (c->flags & ASF_EOF)
         return WEOF; /* sticky: C99 */
     if (c->flags & ASF_NO_READS)
@@ -149,7 +150,7 @@ wint_t asf__wide_underflow(struct asf_cios *c) {
 }
 
 wint_t asf__wide_uflow(struct asf_cios *c) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     if (!asf__ours_wide(c)) { /* not wide yet, or libc's */
         if (c->orientation == 0 && asf__orient(asf__file(c), 1) < 0)
             return WEOF;
@@ -170,7 +171,7 @@ wint_t asf__wide_uflow(struct asf_cios *c) {
 /* As in glibc, the main window moves to save_base..save_end, which begins with its next character. */
 static bool enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     if (!w->save_base) {
         w->save_base = calloc(BACKUP, sizeof(wchar_t)); /* zeros: compared before they are written */
         if (!w->save_base)
@@ -199,7 +200,7 @@ static bool grow_backup(struct asf_wide *w) {
 }
 
 wint_t asf__wide_pushback(struct asf_cios *c, wint_t ch) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     /* glibc stays in output mode here, and later frees memory that it must not. */
     if (asf__is_putting(c) && !(c->flags & ASF_NO_READS) && asf__wide_to_read(c) == EOF)
         return WEOF;

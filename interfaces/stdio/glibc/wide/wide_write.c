@@ -33,7 +33,7 @@ static int convert_output(struct asf_cios *c, const wchar_t **from, const wchar_
     int rc = 0;
     while (rc == 0 && *from < end && status != ASF_INVALID) {
         char bytes[4096], *to = bytes;
-        status = asf__encode(c, &c->wide.state, from, end, &to, bytes + sizeof bytes);
+        status = asf__encode(c, &asf__wide(c)->state, from, end, &to, bytes + sizeof bytes);
         rc = add_bytes(c, bytes, (size_t)(to - bytes));
     }
     return rc;
@@ -53,7 +53,7 @@ static int fail_output(struct asf_cios *c, int code) {
 /* Converts and puts characters.  The window is emptied first: a thread that is cancelled in the write, or
  * jumps out of it, must not leave them to be written twice.  If writing fails they stay, as in libc. */
 static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_t *end, bool now) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     wchar_t *base = w->write_base;
     w->write_base = w->write_ptr = w->buf_base;
     int rc = convert_output(c, from, end);
@@ -67,7 +67,7 @@ static int put_characters(struct asf_cios *c, const wchar_t **from, const wchar_
 }
 
 static int flush_output(struct asf_cios *c, bool now) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     const wchar_t *from = w->write_base, *end = w->write_ptr;
     int rc = asf__wide_has_output(c) ? put_characters(c, &from, end, now) : 0;
     if (rc < 0)
@@ -86,7 +86,7 @@ int asf__wide_flush(struct asf_cios *c) {
 int asf__wide_to_bytes(struct asf_cios *c) {
     if (!asf__is_putting(c))
         asf__wide_reader_to_bytes(c);
-    else if (c->wide.write_ptr > c->wide.write_base && flush_output(c, false) == EOF)
+    else if (asf__wide(c)->write_ptr > asf__wide(c)->write_base && flush_output(c, false) == EOF)
         return -errno;
     return 0;
 }
@@ -94,7 +94,7 @@ int asf__wide_to_bytes(struct asf_cios *c) {
 /* --- filling the buffer -------------------------------------------------------- */
 
 wint_t asf__wide_overflow(struct asf_cios *c, wint_t ch) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     if (c->flags & ASF_NO_WRITES)
         return asf__wide_error(c, -EBADF);
     if (!asf__is_putting(c) || !w->write_base)
@@ -122,7 +122,7 @@ static size_t copy_in(struct asf_wide *w, const wchar_t *p, size_t n, ptrdiff_t 
  * Not if it contains WEOF, which libc takes for an empty flush. */
 static bool is_put_whole(const struct asf_cios *c, const wchar_t *p, size_t n) {
     return c->flags & ASF_UNBUFFERED && !(c->flags & ASF_NO_WRITES) &&
-           c->wide.write_ptr == c->wide.write_base && !wmemchr(p, (wchar_t)WEOF, n);
+           asf__wide(c)->write_ptr == asf__wide(c)->write_base && !wmemchr(p, (wchar_t)WEOF, n);
 }
 
 static size_t put_whole(struct asf_cios *c, const wchar_t *p, size_t n) {
@@ -140,7 +140,7 @@ static size_t put_whole(struct asf_cios *c, const wchar_t *p, size_t n) {
 /* On a line-buffered stream that is in use for output, a text that fits is flushed as a whole if it
  * contains a newline; else its characters are added one by one, as in libc. */
 size_t asf__wide_put(struct asf_cios *c, const wchar_t *p, size_t n) {
-    struct asf_wide *w = &c->wide;
+    struct asf_wide *w = asf__wide(c);
     ptrdiff_t room = w->write_end - w->write_ptr;
     bool flush = false;
     if (is_put_whole(c, p, n))
