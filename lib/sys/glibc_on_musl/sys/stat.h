@@ -2,8 +2,8 @@
  *
  * stat.h - statx(), which musl has from 1.2.4 on.
  */
-#ifndef ASF_LIB_SYS_MUSL_STAT_H
-#define ASF_LIB_SYS_MUSL_STAT_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_STAT_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_STAT_H
 
 #include_next <sys/stat.h>
 

@@ -5,8 +5,8 @@
  * which musl calls an external interface since 1.1.22).  A thread that starts is not in the ring yet, but
  * never sees a ring of one.
  */
-#ifndef ASF_LIB_SYS_MUSL_SINGLE_THREADED_H
-#define ASF_LIB_SYS_MUSL_SINGLE_THREADED_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_SINGLE_THREADED_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_SINGLE_THREADED_H
 
 #define __libc_single_threaded (asf__is_only_thread())
 

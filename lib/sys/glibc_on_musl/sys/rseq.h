@@ -2,8 +2,8 @@
  *
  * rseq.h - glibc's rseq symbols: musl registers no thread for restartable sequences.
  */
-#ifndef ASF_LIB_SYS_MUSL_RSEQ_H
-#define ASF_LIB_SYS_MUSL_RSEQ_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_RSEQ_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_RSEQ_H
 
 static __thread __attribute__((unused)) char asf__no_rseq[32];
 

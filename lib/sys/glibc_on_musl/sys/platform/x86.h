@@ -3,8 +3,8 @@
  * x86.h - glibc's macro for instructions that the processor has and the kernel allows, by a compiler
  * builtin.
  */
-#ifndef ASF_LIB_SYS_MUSL_PLATFORM_X86_H
-#define ASF_LIB_SYS_MUSL_PLATFORM_X86_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_PLATFORM_X86_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_PLATFORM_X86_H
 
 #define CPU_FEATURE_ACTIVE(name) __builtin_cpu_supports(ASF__##name)
 

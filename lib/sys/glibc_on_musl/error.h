@@ -2,8 +2,8 @@
  *
  * error.h - glibc's error(), for the examples.
  */
-#ifndef ASF_LIB_SYS_MUSL_ERROR_H
-#define ASF_LIB_SYS_MUSL_ERROR_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_ERROR_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_ERROR_H
 
 #include <errno.h>
 #include <stdarg.h>

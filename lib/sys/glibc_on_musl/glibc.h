@@ -5,8 +5,8 @@
  * In lib/ only this directory and text/of_libc.h test for musl.  The rest of lib/, backplane/ and streams/
  * use glibc's names.
  */
-#ifndef ASF_LIB_SYS_MUSL_GLIBC_H
-#define ASF_LIB_SYS_MUSL_GLIBC_H
+#ifndef ASF_LIB_SYS_GLIBC_ON_MUSL_GLIBC_H
+#define ASF_LIB_SYS_GLIBC_ON_MUSL_GLIBC_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
