@@ -9,6 +9,8 @@
  *   asf__is_own_object     whether the object, and so its lock, is this library's; else libc made the FILE
  *   asf__remove_bias       make the lock one that libc's own code can take
  *   asf__other_flush_all   flush the FILEs that libc made
+ *   asf__named_conversion  make a stream wide by the character set of fopen's ",ccs="
+ *   asf__wide_to_bytes     to_bytes of struct asf_hooks
  *   asf__wide_start        at the start, has the engine keep the state of wide streams behind each object
  *   asf__free_line         free what fgetln left with the stream
  *   asf__scan_flag         whether a flag of scanf changes nothing
@@ -19,9 +21,12 @@
  *   asf__link_sentinel, asf__byte_stream_vtable, asf__wide_stream_vtable
  *                          called at the start; the values of `vtable` that mark our streams
  *   asf__find_byte         the faster of memchr and ours
+ *   GLIBC_NAME             defines a name that only glibc has
+ *   __chk_fail             end the program: a buffer overflows
  *   ASF_LIBC(name)         whether libc does as libc_differences.def says
  *
- * and the functions asf__libc_NAME, which call libc's own code.
+ * The folder also has the functions asf__libc_NAME of print/print.h and scan/scanf_engine.h, which call
+ * libc's own code.
  */
 #ifndef ASF_INTERFACES_STDIO_LIBC_H
 #define ASF_INTERFACES_STDIO_LIBC_H
