@@ -173,9 +173,9 @@ int asf__run(int argc, char **argv) {
     }
     if (optind == argc)
         asf__fail("run: no program given; see 'asf run --help'");
-    if (report && strcmp(argv[optind - 1], "--stats") == 0 && !asf__find_program(argv[optind]).path)
-        asf__fail("run: %s is not a program; to name a file, write --stats=%s", argv[optind], argv[optind]);
     struct program program = asf__find_program(argv[optind]);
+    if (report && strcmp(argv[optind - 1], "--stats") == 0 && !program.path)
+        asf__fail("run: %s is not a program; to name a file, write --stats=%s", argv[optind], argv[optind]);
     if (s.library == UNIX_LIBRARY && program.libc == OTHER_LIBC && program.obstacle == NO_OBSTACLE &&
         asf__other_library_flaw(UNIX_LIBRARY) != NULL)
         asf__warn("%s uses %s, and asf serves only its stdio: %s; install the libasf_unix for %s there",
