@@ -47,8 +47,10 @@ void asf__cios_free(struct asf_cios *c);
 void asf__cancelled(void *c);
 
 /* --- the list of all streams (list.c), and closing a stream (close.c) ---
- * Before a fork list.c's handler makes all cuts of bulk streams, and records that each stream's descriptor is
- * shared.  Other pending and unread bytes are in both processes.  The child releases all locks of streams. */
+ * Before a fork list.c's handler locks the list, makes all cuts of bulk streams, and records that each
+ * stream's descriptor is shared.  It skips a stream on which a call is in progress; the child then drops the
+ * blocks that the parent puts.  Other pending and unread bytes are in both processes.  The parent unlocks the
+ * list.  The child releases it and all locks of streams, also those of its own thread (flockfile). */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
  * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:
@@ -96,8 +98,10 @@ int asf__to_read(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
 /* asf__fill: make at least `want` bytes readable in the window, or all bytes before the end of the file or an
  * error.  `want` 0: one byte more than the window has.  returns  the bytes in the window.
- * asf__fill_buffer: the same, always by the module's `get`, into the stream's own or large buffer.
- * Pushed-back bytes are copied to its beginning.  The `fill` of a module may call it. */
+ * asf__fill_buffer: the same, always by the module's `get`, into the stream's own or large buffer.  It asks
+ * for the buffer's whole room; on an unbuffered stream, for the missing bytes alone.  Unread bytes move to
+ * the buffer's beginning, pushed-back ones first; if the buffer has regions, to that of a new buffer.  The
+ * `fill` of a module may call it.  `want` is not 0. */
 ssize_t asf__fill(struct asf_cios *c, size_t want);
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
 /* asf__take_stop: returns and clears the reason why the last fill made fewer bytes readable than wanted:
@@ -115,8 +119,10 @@ ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
  * asf__drain: put the buffer, to make room for `want` bytes; if it has regions, queue it and make another.
  * returns  -ENOBUFS: too much output waits for regions.
  * asf__overflow: put a byte into a buffer that has no room for it.  returns  the byte or -errno.
- * asf__append: write n bytes of the caller's memory.  With full buffering: fill the buffer's room and put it,
- * then put whole blocks from the caller's memory, and copy the rest into the buffer.
+ * asf__append: write n bytes of the caller's memory.  With full buffering: fill the buffer's room, even if
+ * the buffer is empty, and put it; then put whole blocks from the caller's memory, and copy the rest into the
+ * buffer.  It copies the blocks, too, if output waits for regions, or if a bulk stream gets fewer than
+ * ASF_STRAIGHT bytes.  With line buffering: put at least the bytes up to the last newline.
  * returns  the number of bytes taken; fewer than n with an error in *error. */
 int asf__to_write(struct asf_cios *c);
 int asf__drain(struct asf_cios *c, size_t want);
@@ -173,7 +179,8 @@ int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 /* --- bulk streams (bulk.c) --- */
 
 /* asf__bulk_start: prepare to detect a fork that calls no handler, as _Fork and clone.  Its child drops, at
- * its next put, blocks that its parent puts.  lock: none. */
+ * its next put, blocks that its parent puts; its input, its locks and `exclusive` stay as the parent's were.
+ * lock: none. */
 void asf__bulk_start(void);
 /* asf__end_bulk: end bulk mode.  The descriptor's offset then is where it would be if the stream had used
  * its own buffer throughout.  On output, the blocks that the own buffer would have put are put.  On input,

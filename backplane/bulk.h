@@ -6,10 +6,11 @@
  * and /dev/null (streams/modules.c); 64 counted calls within 50 ms begin bulk mode.  A large buffer has
  * 128 KB, and a process has four.
  *
- * Before fork, popen, fileno, fflush(NULL), exit, a seek, and a transfer of another stream on the same file,
- * the cut ends bulk mode.  It moves the descriptor and the windows to where they would be with the stream's
- * own buffer.  exec, _exit, posix_spawn, vfork and clone make no cut, and a killed process loses up to 128 KB
- * of output: asf_stdio(7).  The cut computes this state:
+ * Before fork, popen, fileno, a seek, and some transfers of other streams (asf__publish_others), the cut ends
+ * bulk mode.  It moves the descriptor and the windows to where they would be with the stream's own buffer.
+ * fflush(NULL) and exit put all output, and cut input.  A seek of the stream itself puts what the cut leaves.
+ * exec, _exit, posix_spawn, vfork and clone make no cut, and a killed process loses up to 128 KB of output:
+ * asf_stdio(7).  The cut computes this state:
  *
  *   output  its own buffer would begin at write_end - block, and the bytes before would have been put: the
  *           write window ends where that of its own buffer would.  Up to one whole block stays pending
@@ -31,7 +32,8 @@
  * between the caller and the module: a copy costs more than a system call. */
 enum { ASF_STRAIGHT = 16 << 10 };
 
-/* asf__bulk_in_child: called in the child of a fork that calls handlers.  lock: none. */
+/* asf__bulk_in_child: in the child of a fork that calls handlers, take a new process number, and reset the
+ * lock of the large buffers.  lock: none. */
 void asf__bulk_in_child(void);
 
 /* asf__count_block: count a system call that moved a whole block; after many, the stream becomes bulk.
@@ -48,7 +50,7 @@ static inline bool asf__is_bulk_output(const struct asf_cios *c) {
 }
 
 /* asf__stays_bulk: call it where the stream's own buffer would be filled or put.  There is no timer: the time
- * is compared only here.  returns  false: bytes were in the large buffer for too long, or a process with
+ * is compared only here.  returns  false: bytes were in the large buffer for over 50 ms, or a process with
  * several threads uses the stream without its lock; bulk mode has ended, and pending bytes must still be put.
  */
 bool asf__stays_bulk(struct asf_cios *c);

@@ -48,7 +48,8 @@ enum {
     ASF_USER_LOCK = 0x8000,
 };
 
-/* Bits of `flags2`: four of the ABI's, and those that it does not use. */
+/* Bits of `flags2`: four of the ABI's, and those that it does not use.  The last five are set only where the
+ * C library moves bytes so (interfaces/stdio). */
 enum {
     ASF_NOT_CANCELLED = 0x2,  /* no call is a cancellation point */
     ASF_WIDE_USER_BUF = 0x8,  /* the wide buffer is the program's */
@@ -77,9 +78,9 @@ enum asf_kind {
     ASF_MEMORY, /* of this process, or shared with others: a segment or a ring */
 };
 
-/* Reasons why salloc does not use the window: the stream is wide; a positional call has moved the stream
- * (streams/positional.c); threads wait for a region to be given back, and the inline sfree would not wake
- * them. */
+/* Reasons why the inline salloc is not used: the stream is wide; a positional call has moved it
+ * (streams/positional.c); or asf_set_bound asked for waiting, since the inline sfree would not wake the
+ * threads that wait. */
 enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 
 /* The kind of call in progress: none; a call that has locked the stream; one for which the program has
@@ -168,7 +169,7 @@ struct asf_cios {
     struct { /* struct asf_view of <asf/inline.h>, which moves `last`: the backplane's */
         struct asf_buffer *buffer; /* describes buf_base..buf_end, or NULL */
         char *last, *last_end;     /* the current buffer's one region, unless that is in its table */
-        /* enum asf_gate: why salloc does not use the window.  ASF_WIDE is the wide interface's, ASF_MOVED
+        /* enum asf_gate: why the inline salloc is not used.  ASF_WIDE is the wide interface's, ASF_MOVED
          * streams/positional.c's, which a seek clears, ASF_WAITING await.c's. */
         unsigned gate;
         unsigned mapped;    /* buffer->mapped */
@@ -211,13 +212,13 @@ struct asf_cios {
         unsigned wakeups; /* a futex: counts how often waiting calls were woken; atomic */
         int failed;       /* an error that the next call returns: -errno; interfaces set it, too */
         /* Why the last asf__fill_buffer gave less than wanted, for the next call: -errno; 1: end of a file
-         * that is not regular: at the end of a regular file the next call reads again.  A change of the
-         * offset clears it. */
+         * that is not regular: at the end of a regular file the next call reads again.  The call that
+         * reports it, and a change of the offset, clear it; clearerr does not. */
         int stopped;
     };
     struct asf_bulk { /* bulk.c's */
-        /* The `attach` for stdio sets ASF_BULK_MAYBE, so streams of the ASI are never bulk; modules,
-         * setvbuf and asf_stream set ASF_BULK_NEVER. */
+        /* The `attach` for stdio sets ASF_BULK_MAYBE, so streams of the ASI are never bulk.  Modules,
+         * asf_stream, and setvbuf with memory or _IONBF set ASF_BULK_NEVER. */
         enum asf_bulk_state state;
         unsigned run;  /* system calls that moved whole blocks since the last flush, seek or cut */
         int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */

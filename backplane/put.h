@@ -56,7 +56,8 @@ static inline bool asf__is_stuck(const struct asf_cios *c) {
 }
 
 /* Moves the descriptor past n bytes that could not be put to a file, so that the next bytes are not put
- * in their place.  On a stream without put_at the next bytes take their place, which POSIX allows. */
+ * in their place.  The streams that stdio opens have no put_at: there the next bytes take their place, which
+ * POSIX allows. */
 bool asf__pass_over(struct asf_cios *c, size_t n);
 
 /* Puts n bytes.  Bytes that fail are dropped, which POSIX allows, and the program gets the error once.

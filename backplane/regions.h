@@ -36,7 +36,8 @@ void *asf__resize(struct asf_cios *c, struct asf_region *r, ssize_t *newlen);
 void asf__insert_region(struct asf_buffer *b, char *p, size_t n);
 /* asf__await_regions: wait until a region is freed; return at once if c->wakeups is no longer `wakeups`, the
  * value that the caller has read: a region was freed since.  lock: none.
- * asf__set_bound: set c->bound and c->waits, and wake the threads in asf__await_regions. */
+ * asf__set_bound: set c->bound and c->waits, and wake the threads in asf__await_regions.  While c->waits is
+ * set, no region is in `last`, so that the inline sfree frees none. */
 void asf__await_regions(struct asf_cios *c, unsigned wakeups);
 void asf__set_bound(struct asf_cios *c, size_t bytes, bool waits);
 

@@ -24,8 +24,9 @@ static inline __attribute__((always_inline)) bool asf__is_putting(const struct a
     return (c->flags & ASF_PUTTING) != 0;
 }
 
-/* Whether reads return the end of the file without trying, as C requires once it was met.  A stream with
- * ASF_FOLLOWS tries again. */
+/* Whether getc and its kin return the end of the file without trying, as C requires once it was met.
+ * clearerr, ungetc and a seek clear the flag.  A stream with ASF_FOLLOWS tries again; so do fread of a whole
+ * buffer, and salloc. */
 static inline bool asf__has_ended(const struct asf_cios *c) {
     return c->flags & ASF_EOF && !(c->flags2 & ASF_FOLLOWS);
 }
@@ -142,8 +143,9 @@ static inline void asf__end_call(struct asf_cios *c) {
 }
 
 /* asf__bulk_streams: the number of bulk streams; atomic.
- * asf__publish_others: end bulk mode of other streams on the same descriptor, and of streams of stdio also on
- * the same file, before a transfer or a seek (bulk.c). */
+ * asf__publish_others: before a transfer or a seek, end bulk mode of other streams on the same descriptor. On
+ * the same file, it ends that of a stream of stdio only if one of the two streams writes.  Before a put to
+ * standard error, it ends that of all output.  It skips a stream on which a call is in progress (bulk.c). */
 extern unsigned asf__bulk_streams;
 void asf__publish_others_slow(const struct asf_cios *c);
 static inline void asf__publish_others(const struct asf_cios *c) {

@@ -9,7 +9,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Modules on descriptors, whose functions are one system call each. */
+/* Modules on descriptors, whose functions are one system call each.  asf__pipe serves every file that is not
+ * regular: pipes, sockets, terminals and other devices. */
 extern const struct asf_module asf__file_read, asf__file_write, asf__file_update, asf__pipe;
 /* Modules of the ASI's streams alone. */
 extern const struct asf_module asf__file_map, asf__file_ahead, asf__two_ways;

@@ -114,8 +114,9 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
  *   ptr      the pointer from salloc, srealloc or sallocAt
  * returns  0; -EINVAL: no region of this stream begins at the pointer; for
  *          output, the negated errno value of a write that was waiting for
- *          this region; for input, -EIO when the file was truncated under the
- *          region, even if it has grown again: the missing part may have read as zero bytes.
+ *          this region; for input, -EIO if the region maps the file, and the
+ *          file was truncated under it, even if it has grown again: the missing
+ *          part may have read as zero bytes.  A region that was read into memory stays complete.
  * source   paper, Figure 2 and Figure 4. */
 ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
 

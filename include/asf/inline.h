@@ -26,7 +26,8 @@ extern "C" {
 /* The beginning of a stream.  The windows are those of libc's FILE. */
 struct __attribute__((__may_alias__)) asf_view {
     int flags; /* ASF_VIEW_BACKUP: the window has bytes that were pushed back; ASF_VIEW_KEEPS_BYTES: bytes
-                * after write_ptr are the program's (a segment, open_memstream) */
+                * after write_ptr are the program's (a segment, open_memstream), which the functions of
+                * <asf/numbers.h> must not touch */
     char *read_ptr, *read_end, *read_base;
     char *write_base, *write_ptr, *write_end;
     char file[0xe0 - 0x38]; /* the rest of FILE */

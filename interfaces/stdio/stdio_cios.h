@@ -36,7 +36,8 @@
         return r;                                                                                            \
     }
 
-/* Whether the window may be used without the lock, because the process has one thread. */
+/* Whether the window may be used without the lock, because the process has one thread.  Otherwise getc and
+ * putc try a restartable sequence (lib/sys/restart.h), and then lock the stream. */
 static inline bool asf__alone(void) {
     return asf__likely(__libc_single_threaded && !asf__counting);
 }
@@ -191,7 +192,8 @@ void asf__flush_stdout_before(struct asf_cios *reader);
 /* asf__put_char: put a byte for which the window has no room; EOF: flush. */
 int asf__put_char(struct asf_cios *c, int ch);
 int asf__unget(struct asf_cios *c, int ch);
-/* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many. */
+/* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many.  fwrite calls it only if the
+ * write window has no room for the bytes. */
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
 /* asf__flush_stream: fflush() of one stream.
@@ -203,7 +205,8 @@ bool asf__replace_buffer(struct asf_cios *c, char *p, size_t size);
 void asf__purge(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
-/* asf__set_libc_buffering: give a new stream libc's buffer size.  Unless an option asks for more, the stream
+/* asf__set_libc_buffering: give a new stream libc's buffer size: BUFSIZ, or the file's st_blksize if `attach`
+ * finds that smaller.  Unless an option asks for more, the stream
  * examines its descriptor's file only when libc would. */
 void asf__set_libc_buffering(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
@@ -213,7 +216,8 @@ int asf__pclose_child(pid_t child);
 int asf__area_close(void *cookie);
 /* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain.
  * asf__flush_at_exit: flush all streams, with or without their locks; 0 or EOF.
- * asf__finish_all: set each descriptor's offset to where the program has read, and report the statistics. */
+ * asf__finish_all: set each descriptor's offset to where the program has read, even if other processes share
+ * it, as libc does; and report the statistics. */
 int asf__flush_all(void);
 int asf__flush_at_exit(void);
 void asf__finish_all(void);

@@ -19,7 +19,7 @@ struct asf_options {
     size_t map_min;    /* the smallest number of bytes worth a map */
     size_t window;     /* bytes of a mapped window, a multiple of 2 MiB; the last one ends with the file */
     size_t buffer;     /* buffer of fully buffered streams, bytes; 0: libc's size */
-    bool exact;        /* no stream becomes bulk */
+    bool exact;        /* no stream becomes bulk: the user gave buffer=libc or buffer=SIZE */
     unsigned given;    /* ASF_GIVEN_ bits: the sizes that the user chose */
     bool tune;         /* use the table of `asf tune` */
     bool decompress;   /* decode compressed input */
