@@ -154,6 +154,10 @@ void asf__bad_option(const char *command, int option, char **argv) __attribute__
  * errors  ends the process with EXIT_OWN_FAILURE if the value is not a size; the message names `command` */
 size_t asf__size(const char *command, const char *option, const char *value);
 
+/* asf__above_stderr: move a new descriptor, which has the number of a closed standard stream, above 2.
+ * returns  its number; -1 with errno: fd was -1, or there is none */
+int asf__above_stderr(int fd);
+
 /* asf__temporary: create a file in TMPDIR or /tmp and return its descriptor, which is above 2.
  *   path  out, or NULL: the file's name, without commas; the caller unlinks it.  With NULL the file is
  *         unlinked here */

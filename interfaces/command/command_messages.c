@@ -59,11 +59,13 @@ const char *asf__join_list(const char *list, char separator, const char *item) {
     return item[0] == '\0' ? list : asf__text("%s%c%s", list, separator, item);
 }
 
-/* If a standard stream is closed, the new file may have its number: move the file above 2. */
-static int move_above_stderr(int fd) {
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+int asf__above_stderr(int fd) {
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
     close(fd);
-    return moved;
+    errno = error;
+    return above;
 }
 
 int asf__temporary(const char *command, char **path) {
@@ -79,7 +81,7 @@ int asf__temporary(const char *command, char **path) {
         *path = name;
     else
         unlink(name);
-    return fd > STDERR_FILENO ? fd : move_above_stderr(fd);
+    return asf__above_stderr(fd);
 }
 
 char *asf__text(const char *format, ...) {

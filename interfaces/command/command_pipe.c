@@ -70,20 +70,10 @@ struct connection {
     char option[ASF_RING_OPTION];
 };
 
-/* Move the descriptor above 2. */
-static int move_end_above_stderr(int fd) {
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
-    close(fd);
-    errno = error;
-    return above;
-}
-
 void asf__make_pipe(const char *command, int ends[2]) {
     if (pipe2(ends, O_CLOEXEC) == 0) {
-        ends[1] = move_end_above_stderr(ends[1]);
-        ends[0] = move_end_above_stderr(ends[0]);
+        ends[1] = asf__above_stderr(ends[1]);
+        ends[0] = asf__above_stderr(ends[0]);
     } else {
         ends[0] = -1;
     }
