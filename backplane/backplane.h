@@ -27,7 +27,8 @@ enum { ASF_NO_ERRNO = 4095 };
 extern const void *asf__vtable, *asf__wide_vtable;
 
 /* asf__append_to_cios: keep `size` bytes of an interface's own behind each object of asf__cios_new; `begin`
- * initializes them and sets c->wide_data.  An object from before the call has none.  lock: none. */
+ * initializes them, which are zero or a wide stream's, and sets c->wide_data.  An object from before the call
+ * has none. lock: none. */
 void asf__append_to_cios(size_t size, void (*begin)(struct asf_cios *c));
 
 /* asf__cios_new: make a stream that is not in the list yet.  The module's `attach` may choose another module

@@ -206,8 +206,8 @@ void asf__purge(struct asf_cios *c);
 /* asf__open_on_pipe: fdopen() of a descriptor of ours, whose mode is known. */
 FILE *asf__open_on_pipe(int fd, int access);
 /* asf__set_libc_buffering: give a new stream libc's buffer size: BUFSIZ, or the file's st_blksize if `attach`
- * finds that smaller.  Unless an option asks for more, the stream
- * examines its descriptor's file only when libc would. */
+ * finds that smaller.  Unless an option asks for more, the stream examines its descriptor's file only when
+ * libc would. */
 void asf__set_libc_buffering(struct asf_cios *c);
 /* asf__tell_file: asf__tell, with libc's error for a device without an offset. */
 off64_t asf__tell_file(struct asf_cios *c);

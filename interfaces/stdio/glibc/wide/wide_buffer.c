@@ -18,7 +18,9 @@ struct asf_wide asf__wide_standard[3] = {
 void asf__wide_begin(struct asf_cios *c) {
     if (!c->wide_data)
         c->wide_data = c + 1;
-    *asf__wide(c) = (struct asf_wide){.vtable = &asf__wide_jumps};
+    if (c->orientation > 0) /* else the bytes are zero */
+        *asf__wide(c) = (struct asf_wide){0};
+    asf__wide(c)->vtable = &asf__wide_jumps;
 }
 
 /* The flush of all streams calls these two without the lock. */
