@@ -97,20 +97,23 @@ int asf__enlarge_buffer(struct asf_cios *c, size_t size);
  * asf__end_output: put the pending output, so that input may follow. */
 int asf__to_read(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
-/* asf__fill: make at least `want` bytes readable in the window, or all bytes before the end of the file or an
- * error.  `want` 0: one byte more than the window has.  returns  the bytes in the window.
+/* asf__fill: end output, and make at least `want` bytes readable in the window, or all bytes before the end
+ * of the file or an error.  before: NULL, or called before the module is asked, which may wait; if it returns
+ * false, the call returns as at the end of the file.  returns  the bytes in the window, or an error; if the
+ * stream is still putting, its output could not be put.
  * asf__fill_buffer: the same, always by the module's `get`, into the stream's own or large buffer.  It asks
  * for the buffer's whole room; on an unbuffered stream, for the missing bytes alone.  Unread bytes move to
  * the buffer's beginning, pushed-back ones first; if the buffer has regions, to that of a new buffer.  The
  * `fill` of a module may call it.  `want` is not 0. */
-ssize_t asf__fill(struct asf_cios *c, size_t want);
+ssize_t asf__fill(struct asf_cios *c, size_t want, bool (*before)(struct asf_cios *c));
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
 /* asf__take_stop: returns and clears the reason why the last fill made fewer bytes readable than wanted:
  * -errno; 1: the end of the file; 0: none. */
 int asf__take_stop(struct asf_cios *c);
 /* asf__take: copy up to n bytes to the caller's memory; fewer at the end of the file (*error is 0) or on an
- * error.  2 KB and more are copied with the stream unlocked, if this call has locked it. */
-size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error);
+ * error.  before: as of asf__fill, which serves the reads that do not bypass the buffer.  2 KB and more are
+ * copied with the stream unlocked, if this call has locked it. */
+size_t asf__take(struct asf_cios *c, char *p, size_t n, bool (*before)(struct asf_cios *c), int *error);
 /* asf__get: call the module's `get` once, for the caller's memory.  The window must have no unread bytes. */
 ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 

@@ -24,11 +24,15 @@ static inline __attribute__((always_inline)) ssize_t get_from_module(struct asf_
     return r;
 }
 
+static int leave_output(struct asf_cios *c) {
+    int rc = asf__arrive(c);
+    return rc < 0 || !asf__is_putting(c) ? rc : asf__end_output(c);
+}
+
 int asf__to_read(struct asf_cios *c) {
     if (c->flags & ASF_NO_READS) /* pushed-back bytes are readable on any stream */
         return c->flags & ASF_IN_BACKUP && asf__avail(c) > 0 ? 0 : -EBADF;
-    int rc = asf__is_putting(c) ? asf__arrive(c) : 0;
-    return rc < 0 || !asf__is_putting(c) ? rc : asf__end_output(c);
+    return asf__is_putting(c) ? leave_output(c) : 0;
 }
 
 /* Sets the read window where output ended: over bytes read before, or empty; or restores the unread input
@@ -120,7 +124,8 @@ static void prepare_bulk(struct asf_cios *c) {
 }
 
 ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
-    asf__allocate(c);
+    if (asf__unlikely(!c->buffer || !c->read_base))
+        asf__allocate(c);
     if (asf__unlikely(c->bulk.state == ASF_BULK || c->bulk.own))
         prepare_bulk(c);
     want = within_file(c, want);
@@ -149,8 +154,8 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want) {
     return (ssize_t)asf__avail(c);
 }
 
-ssize_t asf__fill(struct asf_cios *c, size_t want) {
-    int rc = asf__to_read(c);
+ssize_t asf__fill(struct asf_cios *c, size_t want, bool (*before)(struct asf_cios *c)) {
+    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? leave_output(c) : 0;
     if (rc < 0)
         return rc;
     if (asf__avail(c) == 0)
@@ -158,16 +163,16 @@ ssize_t asf__fill(struct asf_cios *c, size_t want) {
     rc = asf__trim(c);
     if (rc < 0)
         return rc;
-    if (want == 0)
-        want = asf__avail(c) + 1;
-    if (asf__avail(c) >= want)
+    if (asf__avail(c) >= want || (asf__avail(c) > 0 && c->flags & ASF_NO_READS))
         return (ssize_t)asf__avail(c);
+    if (c->flags & ASF_NO_READS)
+        return -EBADF;
     if (asf__unlikely(c->stopped)) {
         int why = asf__avail(c) == 0 ? asf__take_stop(c) : 0;
         return why < 0 ? why : (ssize_t)asf__avail(c);
     }
     rc = asf__attach(c);
-    if (rc < 0)
+    if (rc < 0 || (before && !before(c)))
         return rc;
     if (c->ops->fill && !(c->flags & ASF_IN_BACKUP))
         return c->ops->fill(c, want);
@@ -272,13 +277,13 @@ static ssize_t take_and_read_on(struct asf_cios *c, char *p, size_t n) {
     return (ssize_t)n;
 }
 
-size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
+size_t asf__take(struct asf_cios *c, char *p, size_t n, bool (*before)(struct asf_cios *c), int *error) {
     size_t done = 0;
     /* A read that bypasses the buffer leaves the stream in output mode, as in the C library. */
     bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_READS_ON) &&
                 goes_straight(c, n);
     *error = past ? asf__flush_output(c) : asf__to_read(c);
-    if (*error == 0 && asf__avail(c) == 0) {
+    if (*error == 0 && (asf__avail(c) == 0 || !c->buffer)) {
         *error = asf__attach(c);
         if (!c->ops->fill)
             asf__allocate(c);
@@ -295,13 +300,13 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, int *error) {
         if (asf__avail(c) > 0)
             continue;
         bool on = reads_on(c, left), straight = on || goes_straight(c, left);
-        bool ended = (!straight || c->flags2 & ASF_READS_ON) && asf__has_ended(c);
+        bool ended = straight && c->flags2 & ASF_READS_ON && asf__has_ended(c);
         if ((on || !(straight || passes_own_buffer(c, left))) && c->orientation == 0)
             c->orientation = -1; /* the buffer holds bytes now */
         ssize_t r = ended      ? 0
                     : on       ? take_and_read_on(c, p + done, left)
                     : straight ? take_straight(c, p + done, left)
-                               : asf__fill(c, 1);
+                               : asf__fill(c, 1, before);
         if (r < 0)
             *error = (int)r;
         if (r <= 0)

@@ -43,7 +43,7 @@ void *asf__grant_again(struct asf_cios *c, char **pointer, size_t n) {
  * plain buffer. */
 static ssize_t fill_for_region(struct asf_cios *c, size_t want) {
     bool pushed_back = c->flags & ASF_IN_BACKUP && asf__avail(c) > 0;
-    return pushed_back ? asf__fill_buffer(c, want) : asf__fill(c, want);
+    return pushed_back ? asf__fill_buffer(c, want) : asf__fill(c, want, NULL);
 }
 
 static void *allocate_output(struct asf_cios *c, ssize_t *length, size_t want) {

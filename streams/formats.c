@@ -126,7 +126,7 @@ static const struct asf_decoder *load_decoder(enum format f) {
 int asf__find_decoder(struct asf_cios *c, const struct asf_decoder **decoder) {
     enum format f = FORMAT_OPEN;
     for (size_t want = 1; f == FORMAT_OPEN && want <= MAGIC_BYTES; want++) {
-        ssize_t n = asf__fill(c, want);
+        ssize_t n = asf__fill(c, want, NULL);
         if (n > 0 && (size_t)n < want) /* at the end, or at an error, which is returned here */
             n = c->stopped < 0 ? asf__take_stop(c) : 0;
         if (n <= 0)

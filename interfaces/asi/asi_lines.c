@@ -34,9 +34,9 @@ static int enlarge_buffer(struct asf_cios *c, size_t have) {
  * result. */
 static ssize_t fill_more(struct asf_cios *c, size_t have) {
     if (c->kind == ASF_REGULAR)
-        return asf__fill(c, have ? 2 * have : 1);
+        return asf__fill(c, have ? 2 * have : 1, NULL);
     int rc = enlarge_buffer(c, have);
-    return rc < 0 ? rc : asf__fill(c, have + 1);
+    return rc < 0 ? rc : asf__fill(c, have + 1, NULL);
 }
 
 /* Makes all unread bytes in memory contiguous without a system call, by copying pushed-back bytes to the
@@ -116,7 +116,7 @@ static char *next_region(struct asf_cios *c, char *region, const char *used, siz
     if (n == 0)
         n = gather_unread(c);
     if (n >= 0 && (size_t)n < least)
-        n = (size_t)n + 1 == least ? fill_more(c, (size_t)n) : asf__fill(c, least);
+        n = (size_t)n + 1 == least ? fill_more(c, (size_t)n) : asf__fill(c, least, NULL);
     *length = n;
     if (n > 0)
         next = asf_u_salloc(c, length);

@@ -49,10 +49,10 @@ void asf__other_unlock(struct asf_cios *c);
 int asf__other_trylock(struct asf_cios *c);
 
 /* Each does what the call beside it does for a byte stream of ours, and sets errno.  pre: !asf__ours; the
- * stream is locked; get, put, unget, underflow and uflow: it is not a wide stream.
+ * stream is locked; get, put, unget and underflow: it is not a wide stream.
  *
  *   get fread, put fwrite, put_char putc, unget ungetc, sync fflush, seek fseek, tell ftell
- *   underflow, uflow   fill an empty window: returns the first byte, which stays unread or is taken; or EOF
+ *   underflow          fills an empty window: returns the first byte, which stays unread; or EOF
  *   set_buffer         makes p[0..size) the buffer; p NULL: makes the stream unbuffered.  false: it failed */
 size_t asf__other_get(struct asf_cios *c, void *p, size_t n);
 size_t asf__other_put(struct asf_cios *c, const void *p, size_t n);
@@ -61,7 +61,6 @@ int asf__other_unget(struct asf_cios *c, int ch);
 int asf__other_sync(struct asf_cios *c);
 bool asf__other_set_buffer(struct asf_cios *c, char *p, size_t size);
 int asf__other_underflow(struct asf_cios *c);
-int asf__other_uflow(struct asf_cios *c);
 off64_t asf__other_seek(struct asf_cios *c, off64_t offset, int whence);
 off64_t asf__other_tell(struct asf_cios *c);
 

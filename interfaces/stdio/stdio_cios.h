@@ -183,9 +183,14 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
 }
 
 /* asf__underflow: fill an empty read window; returns 0, or EOF: there are no bytes, or an error.
- * asf__uflow: fill the window, and take and return its first byte; EOF as above. */
+ * asf__uflow: fill the window, and take and return its first byte; EOF as above.
+ * asf__before_input: `before` of asf__fill: flushes stdout for a stream that is line buffered or unbuffered.
+ * returns  whether to read: getc and its kin return EOF without trying once they met the end of the file. */
 int asf__underflow(struct asf_cios *c);
-int asf__uflow(struct asf_cios *c);
+static inline int asf__uflow(struct asf_cios *c) {
+    return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr++;
+}
+bool asf__before_input(struct asf_cios *c);
 /* asf__flush_stdout_before: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
  * terminal) or unbuffered. */
 void asf__flush_stdout_before(struct asf_cios *reader);

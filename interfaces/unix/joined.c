@@ -20,29 +20,25 @@ static ssize_t read_buffered(struct asf_cios *c, char *p, size_t n) {
     if (asf__unread(c) == 0 && c->flags & ASF_UNBUFFERED)
         return asf__get(c, p, n);
     if (asf__unread(c) == 0) {
-        ssize_t there = asf__fill(c, 1);
+        ssize_t there = asf__fill(c, 1, NULL);
         if (there <= 0)
             return there;
     }
     size_t most = c->kind == ASF_REGULAR || n < asf__unread(c) ? n : asf__unread(c);
-    size_t got = asf__take(c, p, most, &error);
+    size_t got = asf__take(c, p, most, NULL, &error);
     return got > 0 ? (ssize_t)got : error;
 }
 
-/* A signal handler that interrupted a call on the stream reads from the kernel instead.  stdio's
- * end-of-file flag is neither heeded nor changed. */
+/* A signal handler that interrupted a call on the stream reads from the kernel instead. */
 ssize_t asf__joined_read(struct asf_cios *c, char *p, size_t n) {
     asf__lock(&c->lk);
     bool inside = c->use != ASF_OUTSIDE;
     ssize_t r = 0;
     if (!inside) {
-        int ended = c->flags & ASF_EOF;
-        c->flags &= ~ASF_EOF;
         c->use = ASF_LOCKED;
         c->stats.calls += asf__counting;
         r = read_buffered(c, p, n);
         c->use = ASF_OUTSIDE;
-        c->flags = (c->flags & ~ASF_EOF) | ended;
     }
     asf__unlock(&c->lk);
     return inside ? asf__read(c->fd, p, n) : r;

@@ -120,7 +120,7 @@ class Engine : public testing::Test {
     std::string take(size_t n, int expected = 0) {
         std::string s(n, '?');
         int error;
-        s.resize(asf__take(c, s.data(), n, &error));
+        s.resize(asf__take(c, s.data(), n, nullptr, &error));
         EXPECT_EQ(error, expected);
         asf__check(c);
         return s;

@@ -32,7 +32,7 @@ TEST_F(Read, ShortReads) {
     open(O_RDONLY, all);
     b.most = 7;
     EXPECT_EQ(take(1), all.substr(0, 1));
-    EXPECT_EQ(asf__fill(c, 100), 104) << "as many calls as it takes";
+    EXPECT_EQ(asf__fill(c, 100, nullptr), 104) << "as many calls as it takes";
     EXPECT_EQ(take(20000), all.substr(1));
     EXPECT_EQ(take(1), "");
 }
@@ -41,7 +41,7 @@ TEST_F(Read, AnErrorComesBehindTheBytesBeforeIt) {
     open(O_RDONLY, numbers(100));
     EXPECT_EQ(take(10), numbers(10));
     b.error = -EIO;
-    EXPECT_EQ(asf__fill(c, 200), 90);
+    EXPECT_EQ(asf__fill(c, 200, nullptr), 90);
     EXPECT_EQ(take(200, -EIO), numbers(100).substr(10));
     b.error = 0;
     b.bytes += "more";
@@ -57,7 +57,7 @@ TEST_F(Read, ALargeFillMovesWhatIsUnread) {
     const std::string all = numbers(3 * BLOCK);
     open(O_RDONLY, all);
     take(100);
-    EXPECT_EQ(asf__fill(c, 2 * BLOCK), static_cast<ssize_t>(2 * BLOCK));
+    EXPECT_EQ(asf__fill(c, 2 * BLOCK, nullptr), static_cast<ssize_t>(2 * BLOCK));
     EXPECT_EQ(std::string(c->read_ptr, 2 * BLOCK), all.substr(100, 2 * BLOCK));
 }
 
@@ -75,7 +75,7 @@ TEST_F(Read, TwoThreadsCopyEachByteOnce) {
             int error;
             asf__lock(&c->lk);
             c->use = ASF_LOCKED;
-            n = asf__take(c, p, part, &error);
+            n = asf__take(c, p, part, nullptr, &error);
             c->use = ASF_OUTSIDE;
             asf__unlock(&c->lk);
             bytes[me] += n;

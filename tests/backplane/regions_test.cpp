@@ -93,7 +93,7 @@ TEST_F(Regions, BehindPushedBackBytes) {
 TEST_F(Regions, OfAFullWindowBehindPushedBackBytes) {
     const std::string all = numbers(2 * BLOCK);
     open(O_RDONLY, all);
-    EXPECT_EQ(asf__fill(c, 1), static_cast<ssize_t>(BLOCK));
+    EXPECT_EQ(asf__fill(c, 1, nullptr), static_cast<ssize_t>(BLOCK));
     for (const char byte : {'3', '2', '1'})
         asf__push_back(c, byte);
     char *p = region(BLOCK);

@@ -84,7 +84,7 @@ TEST_F(Memory, IsNotRead) {
     char p[1];
     int error;
     append("abc");
-    EXPECT_EQ(asf__take(c, p, 1, &error), 0U);
+    EXPECT_EQ(asf__take(c, p, 1, nullptr, &error), 0U);
     EXPECT_EQ(error, -EBADF);
     EXPECT_EQ(asf__to_read(c), -EBADF);
 }

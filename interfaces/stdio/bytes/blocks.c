@@ -16,13 +16,7 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
         return 0;
     if (!asf__ours(c))
         return asf__other_get(c, p, n);
-    if (asf__avail(c) < n) {
-        if (!c->ops->fill)
-            asf__allocate(c);
-        if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED) && !(c->flags & ASF_NO_READS))
-            asf__flush_stdout_before(c);
-    }
-    size_t done = asf__take(c, p, n, &error);
+    size_t done = asf__take(c, p, n, asf__before_input, &error);
     if (c->flags & ASF_NO_READS && done < n)
         asf__orient_to_bytes(c); /* glibc orients the stream before it refuses to read */
     if (error)

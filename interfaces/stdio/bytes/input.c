@@ -25,41 +25,32 @@ void asf__flush_stdout_before(struct asf_cios *reader) {
         asf__guarded(flush_stdout_before_input, out, asf__cancelled, reader);
 }
 
+bool asf__before_input(struct asf_cios *c) {
+    if (asf__has_ended(c))
+        return false;
+    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
+        asf__flush_stdout_before(c);
+    return true;
+}
+
+static int fail_input(struct asf_cios *c, int code) {
+    if (asf__is_putting(c) && !(c->flags & ASF_NO_READS)) /* a failed write has set the error flag already */
+        return asf__output_error(code);
+    return asf__error(c, asf__reported_error(c, code, ASF_NO_READS));
+}
+
 int asf__underflow(struct asf_cios *c) {
     if (!asf__orient_to_bytes(c))
         return EOF;
     if (!asf__ours(c))
         return asf__avail(c) > 0 || asf__other_underflow(c) != EOF ? 0 : EOF;
-    int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? asf__end_output(c) : 0;
-    if (rc < 0)
-        return asf__output_error(rc);
-    if (asf__avail(c) == 0)
-        asf__free_backup(c);
-    if (asf__avail(c) > 0)
-        return 0;
-    if (asf__has_ended(c))
-        return EOF;
-    if (c->flags & ASF_NO_READS)
-        return asf__error(c, asf__reported_error(c, -EBADF, ASF_NO_READS));
-    if (!c->ops->fill)
-        asf__allocate(c); /* makes a terminal line buffered */
-    if (c->flags & (ASF_LINE_BUF | ASF_UNBUFFERED))
-        asf__flush_stdout_before(c);
-    ssize_t n = asf__fill(c, 1);
+    ssize_t n = asf__fill(c, 1, asf__before_input);
     if (n > 0)
         return 0;
     if (n < 0)
-        return asf__error(c, (int)n);
+        return fail_input(c, (int)n);
     c->flags |= ASF_EOF;
     if (c->stats.in == 0 || c->kind != ASF_REGULAR)
         c->flags2 &= ~ASF_FOLLOWS; /* as in glibc: m has no effect on a file that is empty at first */
     return EOF;
-}
-
-int asf__uflow(struct asf_cios *c) {
-    if (!asf__ours(c) && asf__avail(c) == 0)
-        return asf__orient_to_bytes(c) ? asf__other_uflow(c) : EOF;
-    if (asf__underflow(c) == EOF)
-        return EOF;
-    return (unsigned char)*c->read_ptr++;
 }

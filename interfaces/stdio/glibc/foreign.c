@@ -70,10 +70,6 @@ int asf__other_underflow(struct asf_cios *c) {
     return asf__jump(c)->underflow(c);
 }
 
-int asf__other_uflow(struct asf_cios *c) {
-    return asf__jump(c)->uflow(c);
-}
-
 off64_t asf__other_tell(struct asf_cios *c) {
     return _IO_seekoff(asf__file(c), 0, SEEK_CUR, 0);
 }
@@ -87,10 +83,6 @@ FILE *asf__other_reopen(const char *path, const char *mode, struct asf_cios *c) 
 /* glibc's __underflow drops the backup before it calls the table, as the table's function expects. */
 int asf__other_underflow(struct asf_cios *c) {
     return ASF_NEXT(__underflow)(asf__file(c));
-}
-
-int asf__other_uflow(struct asf_cios *c) {
-    return ASF_NEXT(__uflow)(asf__file(c));
 }
 
 off64_t asf__other_tell(struct asf_cios *c) {

@@ -552,6 +552,27 @@ CASE(input_flushes_line_buffered_output) {
     note_file("out");
 }
 
+/* fread of a block that bypasses the buffer flushes nothing; other blocks do, as getc. */
+CASE(fread_flushes_line_buffered_output) {
+    static const size_t sizes[] = {1, 5, 3000, 5000, 1};
+    static char block[5000], text[20000];
+    struct stat st;
+    setlinebuf(stdout);
+    memset(text, 't', sizeof text - 1);
+    put_text("in", text);
+    FILE *unbuffered = fopen("in", "r"), *line = fopen("in", "r"), *full = fopen("in", "r");
+    setvbuf(unbuffered, NULL, _IONBF, 0);
+    setlinebuf(line);
+    FILE *streams[] = {unbuffered, line, full};
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < 5; n++) {
+            fputs("half a line", stdout);
+            fread(block, 1, sizes[n], streams[i]);
+            fstat(1, &st);
+            say("stdout has %ld", (long)st.st_size);
+        }
+}
+
 /* A slow writer: each chunk must arrive when libc would write it. */
 CASE(slow_output_into_a_pipe) {
     int ends[2];
