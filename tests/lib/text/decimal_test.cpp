@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/random.h"
+
 extern "C" {
 #include "lib/text/decimal.h"
 }
@@ -74,7 +76,7 @@ void expect_shortest(double value) {
 
 TEST(Decimal, OfAnyBits) {
     std::mt19937_64 random(11);
-    for (int i = 0; i < 400000 && !testing::Test::HasFailure(); i++) {
+    for (int i = 0; i < tests::rounds(400000) && !testing::Test::HasFailure(); i++) {
         const double value = double_of(random());
         if (std::isfinite(value))
             expect_shortest(value);
@@ -98,7 +100,7 @@ TEST(Decimal, AtEveryPowerOfTwoAndTen) {
 
 TEST(Decimal, OfFewDigits) {
     std::mt19937_64 random(12);
-    for (int i = 0; i < 200000 && !testing::Test::HasFailure(); i++) {
+    for (int i = 0; i < tests::rounds(200000) && !testing::Test::HasFailure(); i++) {
         const double whole = static_cast<double>(random() >> random() % 64);
         expect_shortest(whole);
         expect_shortest(whole / 1000);
@@ -164,7 +166,7 @@ TEST(Decimal, ReadsWhatStrtodReads) {
     EXPECT_EQ(get("1e-400"), 0);
     EXPECT_EQ(get("0." + std::string(1000, '0') + "12e1002"), 12);
     std::mt19937_64 random(13);
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < tests::rounds(200000); i++) {
         const std::string word = std::to_string(random() >> random() % 60) + "." +
                                  std::to_string(random() >> random() % 60) + "e" +
                                  std::to_string(static_cast<int>(random() % 700) - 350);

@@ -14,6 +14,8 @@
 #include <random>
 #include <string>
 
+#include "tests/random.h"
+
 extern "C" {
 #include "lib/text/format.h"
 #include "lib/text/of_libc.h"
@@ -77,7 +79,7 @@ TEST(Format, IntegersAsLibcPrintsThem) {
     Random random;
     static const char *const letters[] = {"ld", "lu",  "lx", "lX", "lo", "d",  "u",
                                           "x",  "hhd", "hu", "zu", "jd", "lli"};
-    for (int i = 0; i < 400000; i++) {
+    for (int i = 0; i < tests::rounds(400000); i++) {
         long value = static_cast<long>(random.source() >> random.below(64));
         expect_same(random.specification(letters[random.below(13)]), i % 2 ? value : -value);
     }
@@ -87,7 +89,7 @@ TEST(Format, StringsAndCharactersAsLibcPrintsThem) {
     Random random;
     static const char *const texts[] = {"", "a", "some text", "a longer text than the others, by far",
                                         nullptr};
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < tests::rounds(100000); i++) {
         expect_same(random.specification("s"), texts[random.below(5)]);
         expect_same(random.specification("c"), static_cast<int>(random.below(256)));
     }
@@ -96,7 +98,7 @@ TEST(Format, StringsAndCharactersAsLibcPrintsThem) {
 
 TEST(Format, FixedPointAsLibcPrintsIt) {
     Random random;
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0; i < tests::rounds(1000000); i++) {
         uint64_t bits = random.source();
         double value = static_cast<double>(static_cast<int64_t>(bits) >> random.below(64));
         if (i % 3 == 0)
@@ -112,7 +114,7 @@ TEST(Format, FixedPointAsLibcPrintsIt) {
 TEST(Format, SignificantDigitsAsLibcPrintsThem) {
     Random random;
     static const char *const letters[] = {"e", "g", "E", "G", "a", "A"};
-    for (int i = 0; i < 300000; i++) {
+    for (int i = 0; i < tests::rounds(300000); i++) {
         const uint64_t bits = random.source();
         double value = static_cast<double>(static_cast<int64_t>(bits) >> random.below(64));
         if (i % 3 == 0)

@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <vector>
 
+#include "tests/random.h"
+
 extern "C" {
 #include "lib/text/powers.h"
 #include "lib/text/scan_number.h"
@@ -189,9 +191,9 @@ struct generator {
 TEST(ScanNumber, ValuesAsLibcConvertsThem) {
     generator random;
     counts c;
-    for (int i = 0; i < 400000 && !HasFatalFailure(); i++)
+    for (int i = 0; i < tests::rounds(400000) && !HasFatalFailure(); i++)
         check(random.text(), c);
-    EXPECT_GT(c.values, 700000u);
+    EXPECT_GT(c.values, static_cast<unsigned long>(tests::rounds(700000)));
     EXPECT_LT(c.refused * 2, c.values);
 }
 
@@ -289,7 +291,7 @@ void check_many(const char *begin, size_t size, unsigned long &converted) {
 TEST(ScanNumber, ManyAsLibcConvertsThem) {
     generator random;
     unsigned long converted = 0;
-    for (int i = 0; i < 40000 && !HasFatalFailure(); i++) {
+    for (int i = 0; i < tests::rounds(40000) && !HasFatalFailure(); i++) {
         std::string text;
         for (uint64_t n = random.below(40); n > 0; n--)
             text += usual_number(random) +
@@ -299,7 +301,7 @@ TEST(ScanNumber, ManyAsLibcConvertsThem) {
         check_many(at_end.begin, text.size(), converted);
         check_many(at_begin.begin, text.size(), converted);
     }
-    EXPECT_GT(converted, 300000u);
+    EXPECT_GT(converted, static_cast<unsigned long>(tests::rounds(300000)));
 }
 
 TEST(ScanNumber, EveryLengthOfUsualNumbers) {
