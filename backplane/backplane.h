@@ -8,6 +8,7 @@
 #ifndef ASF_BACKPLANE_BACKPLANE_H
 #define ASF_BACKPLANE_BACKPLANE_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -59,10 +60,10 @@ void asf__cancelled(void *c);
 void asf__cios_link(struct asf_cios *c);
 void asf__cios_unlink(struct asf_cios *c);
 /* asf__cios_close: remove the stream from the list, put its pending output and close its module.
- * returns  0 or the error of the module's close; or ASF_HAS_REGIONS: regions have not been given back, and
- *          the stream stays open.  lock: taken. */
-enum { ASF_HAS_REGIONS = INT_MIN };
-int asf__cios_close(struct asf_cios *c);
+ *   result   0, or the result of the module's close if that is not 0, or the error of the output
+ * returns  whether it is closed; false: regions have not been given back, and the stream stays open.
+ * lock: taken. */
+bool asf__cios_close(struct asf_cios *c, int *result);
 /* asf__each: call `visit` on every stream until `visit` returns false.  The list is locked meanwhile, the
  * streams are not.  lock: none. */
 void asf__each(bool (*visit)(struct asf_cios *c, void *arg), void *arg);
@@ -132,8 +133,13 @@ int asf__to_write(struct asf_cios *c);
 int asf__drain(struct asf_cios *c, size_t want);
 int asf__overflow(struct asf_cios *c, unsigned char byte);
 size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error);
-/* asf__flush_output: put the pending output.  returns  0; -EBUSY: some of it waits for regions.
- * asf__put_now: the same, but output that waits for regions is no error. */
+/* asf__flush_output: put the pending output.  returns  0; ASF_PARTLY: the rest waits for regions; or -errno.
+ * asf__whole: the result of a call that must put all output: -EBUSY for ASF_PARTLY.
+ * asf__put_now: asf__flush_output, with 0 for ASF_PARTLY. */
+enum { ASF_PARTLY = 1 };
+static inline int asf__whole(int rc) {
+    return rc == ASF_PARTLY ? -EBUSY : rc;
+}
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
 /* asf__put_or_detach: put the pending output, or detach it from the stream if it has regions (detached.c), so

@@ -31,15 +31,15 @@ static int put_last(struct asf_cios *c) {
 }
 
 /* Unlocks the stream for asf__cios_unlink, since the list's lock ranks before a stream's. */
-int asf__cios_close(struct asf_cios *c) {
+bool asf__cios_close(struct asf_cios *c, int *result) {
     asf__begin_call(c);
-    int left = asf__flush_detached(c);
+    int apart = asf__flush_detached(c);
     bool busy = has_regions(c);
     if (busy)
         asf__flush_output(c);
     asf__end_call(c);
     if (busy)
-        return ASF_HAS_REGIONS;
+        return false;
     asf__cios_unlink(c);
     asf__begin_call(c);
     int rc = asf__is_putting(c) && !c->ops->memory_is_the_stream ? put_last(c) : 0;
@@ -50,5 +50,6 @@ int asf__cios_close(struct asf_cios *c) {
         asf__hooks.closing(c);
     int closed = c->ops->close ? c->ops->close(c) : 0;
     asf__end_call(c);
-    return closed ? closed : rc ? rc : left;
+    *result = closed ? closed : rc ? rc : apart;
+    return true;
 }

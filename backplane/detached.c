@@ -67,14 +67,14 @@ static int detach_output(struct asf_cios *c) {
 int asf__put_or_detach(struct asf_cios *c) {
     bool none = c->gate & ASF_MOVED || !c->ops->put_at; /* nothing is pending, or asf__seek puts it */
     int rc = none ? 0 : asf__flush_output(c);
-    return rc == -EBUSY ? detach_output(c) : rc;
+    return rc == ASF_PARTLY ? detach_output(c) : rc;
 }
 
 int asf__settle_detached(struct asf_cios *c, struct asf_cios *d) {
     int rc = asf__flush_output(d);
     c->flags |= d->flags & ASF_ERR;
-    if (rc == -EBUSY || asf__pending(d) > 0 || d->queue)
-        return rc ? rc : -EBUSY;
+    if (rc == ASF_PARTLY || asf__pending(d) > 0 || d->queue)
+        return rc ? rc : ASF_PARTLY;
     struct asf_cios **at = &c->detached;
     while (*at != d)
         at = &(*at)->next;
@@ -88,10 +88,10 @@ int asf__flush_detached(struct asf_cios *c) {
     for (struct asf_cios *d = c->detached, *next; d; d = next) {
         next = d->next;
         int one = asf__settle_detached(c, d);
-        if (rc == 0 || rc == -EBUSY)
+        if (rc >= 0)
             rc = one ? one : rc;
     }
-    return rc == 0 && asf__end_apart(c) > 0 ? -EBUSY : rc;
+    return rc == 0 && asf__end_apart(c) > 0 ? ASF_PARTLY : rc;
 }
 
 off64_t asf__end_of_detached(const struct asf_cios *c) {

@@ -30,7 +30,7 @@ struct asf_buffer *asf__single_buffer(struct asf_cios *c, char *p, size_t n);
  */
 int asf__go_to_output(struct asf_cios *c);
 /* asf__put_up_to_region: put the bytes *from..to of the buffer, without abandoned regions, up to the first
- * region in use, and advance *from over them.  returns  0; -EBUSY: it met a region in use; or -errno.
+ * region in use, and advance *from over them.  returns  0; ASF_PARTLY: it met a region in use; or -errno.
  * asf__flush_queue: the same of all queued output. */
 int asf__put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from, const char *to);
 int asf__flush_queue(struct asf_cios *c);

@@ -14,7 +14,7 @@ int asf__put_up_to_region(struct asf_cios *c, struct asf_buffer *b, char **from,
         if (error || !r)
             return error;
         if (r->state == ASF_KEPT)
-            return -EBUSY;
+            return ASF_PARTLY;
         r->state = ASF_FREED;
         c->left_out -= r->n;
         *from += r->n;
@@ -28,8 +28,6 @@ int asf__flush_queue(struct asf_cios *c) {
     while (rc == 0 && c->queue) {
         struct asf_buffer *b = c->queue;
         rc = asf__put_up_to_region(c, b, &b->from, b->to);
-        if (rc == -EBUSY)
-            break;
         if (b->from < b->to)
             continue;
         c->queue = b->next;

@@ -38,7 +38,7 @@ int asf__to_read(struct asf_cios *c) {
 /* Sets the read window where output ended: over bytes read before, or empty; or restores the unread input
  * that asf__to_write has set aside. */
 int asf__end_output(struct asf_cios *c) {
-    int rc = asf__flush_output(c);
+    int rc = asf__whole(asf__flush_output(c));
     if (rc < 0)
         return rc;
     c->flags &= ~ASF_PUTTING;
@@ -174,7 +174,7 @@ ssize_t asf__fill(struct asf_cios *c, size_t want, bool (*before)(struct asf_cio
     rc = asf__attach(c);
     if (rc < 0 || (before && !before(c)))
         return rc;
-    if (c->ops->fill && !(c->flags & ASF_IN_BACKUP))
+    if (asf__module_fills(c) && !(c->flags & ASF_IN_BACKUP))
         return c->ops->fill(c, want);
     return asf__fill_buffer(c, want);
 }
@@ -232,7 +232,7 @@ static inline size_t own_size(const struct asf_cios *c) {
  * more than the call asks for. */
 static bool goes_straight(const struct asf_cios *c, size_t n) {
     const bool bulk = c->bulk.state == ASF_BULK && c->kind != ASF_PIPE && !asf__has_ended(c);
-    return c->ops->get && !c->ops->fill && !c->stopped && !c->ops->reads_by_whole_buffers &&
+    return c->ops->get && !asf__module_fills(c) && !c->stopped && !c->ops->reads_by_whole_buffers &&
            n >= (asf__unlikely(bulk) ? ASF_STRAIGHT : own_size(c));
 }
 
@@ -282,10 +282,10 @@ size_t asf__take(struct asf_cios *c, char *p, size_t n, bool (*before)(struct as
     /* A read that bypasses the buffer leaves the stream in output mode, as in the C library. */
     bool past = asf__is_putting(c) && !(c->flags & ASF_NO_READS) && !(c->flags2 & ASF_READS_ON) &&
                 goes_straight(c, n);
-    *error = past ? asf__flush_output(c) : asf__to_read(c);
+    *error = past ? asf__whole(asf__flush_output(c)) : asf__to_read(c);
     if (*error == 0 && (asf__avail(c) == 0 || !c->buffer)) {
         *error = asf__attach(c);
-        if (!c->ops->fill)
+        if (!asf__module_fills(c))
             asf__allocate(c);
     }
     while (*error == 0 && done < n) {

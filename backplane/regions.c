@@ -94,10 +94,10 @@ static int end_region(struct asf_cios *c, struct asf_buffer *b, struct asf_regio
     asf__release_buffer(c, b);
     if (c->queue && c->queue->refs == 0)
         rc = asf__flush_queue(c);
-    if ((rc == 0 || rc == -EBUSY) && is_put_at_once(c))
+    if (rc >= 0 && is_put_at_once(c))
         rc = asf__flush_output(c);
     asf__wake_waiting(c);
-    return rc == -EBUSY ? 0 : rc;
+    return rc < 0 ? rc : 0;
 }
 
 /* Gives back a region of detached output, by the function `give`: asf__sfree_slow or asf__abandon. */
@@ -107,7 +107,7 @@ static int end_detached_region(struct asf_cios *c, char *p, int (*give)(struct a
         if (rc == -EINVAL)
             continue;
         int put = asf__settle_detached(c, d);
-        return rc ? rc : put == -EBUSY ? 0 : put;
+        return rc ? rc : put == ASF_PARTLY ? 0 : put;
     }
     return -EINVAL;
 }

@@ -115,8 +115,8 @@ static off64_t seek_anew(struct asf_cios *c, off64_t offset, int whence) {
 /* Seeks to a target outside the window. */
 static off64_t seek_file(struct asf_cios *c, off64_t offset, int whence, bool exact) {
     bool by_block = whence == SEEK_SET && c->ops->get && !(c->flags & ASF_NO_READS);
-    return by_block && !c->ops->fill && !c->ops->positional ? seek_block(c, offset, exact)
-                                                            : seek_below(c, offset, whence);
+    return by_block && !asf__module_fills(c) && !c->ops->positional ? seek_block(c, offset, exact)
+                                                                    : seek_below(c, offset, whence);
 }
 
 static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
@@ -140,7 +140,7 @@ static off64_t seek_stream(struct asf_cios *c, off64_t offset, int whence) {
     rc = asf__is_putting(c) ? asf__end_output(c) : 0;
     if (rc == 0 && anew)
         return seek_anew(c, offset, whence);
-    if (rc == 0 && !c->ops->fill)
+    if (rc == 0 && !asf__module_fills(c))
         asf__allocate(c);
     if (rc == 0 && whence != SEEK_SET)
         rc = make_absolute(c, &offset, &whence);

@@ -6,8 +6,8 @@
 #include "backplane/bulk.h"
 
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n) {
-    int rc = asf__sync(c, 0);
-    if (rc < 0 || c->ops->fill || c->ops->drain) /* the buffer is the module's own memory */
+    int rc = asf__whole(asf__sync(c, 0));
+    if (rc < 0 || asf__module_fills(c) || asf__module_drains(c)) /* the buffer is the module's own memory */
         return rc;
     asf__drop_large(c);
     c->bulk.state = ASF_BULK_NEVER;

@@ -16,9 +16,9 @@ int asf__sync(struct asf_cios *c, size_t pushed) {
     rc = asf__flush_output(c);
     asf__end_bulk(c);
     int left = rc == 0 ? asf__flush_detached(c) : 0;
-    rc = rc < 0 ? rc : asf__trim(c);
+    rc = rc != 0 ? rc : asf__trim(c);
     off64_t unread = c->read_end - c->read_ptr + (off64_t)pushed;
-    if (rc < 0 || c->ops->memory_is_the_stream)
+    if (rc != 0 || c->ops->memory_is_the_stream)
         return rc;
     if (unread != 0 && !asf__is_putting(c)) {
         asf__publish_others(c);

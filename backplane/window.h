@@ -31,6 +31,15 @@ static inline bool asf__has_ended(const struct asf_cios *c) {
     return c->flags & ASF_EOF && !(c->flags2 & ASF_FOLLOWS);
 }
 
+/* Whether the module fills the read window, or makes room in the write window, in memory of its own or in its
+ * own way; else the engine does, by `get` and `put`. */
+static inline bool asf__module_fills(const struct asf_cios *c) {
+    return c->ops->fill != NULL;
+}
+static inline bool asf__module_drains(const struct asf_cios *c) {
+    return c->ops->drain != NULL;
+}
+
 /* Returns the number of unread bytes in the read window. */
 static inline size_t asf__avail(const struct asf_cios *c) {
     return c->read_end > c->read_ptr ? (size_t)(c->read_end - c->read_ptr) : 0;

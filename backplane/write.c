@@ -34,7 +34,7 @@ static int give_up_input(struct asf_cios *c) {
     if (at < 0)
         return (int)at;
     c->offset = -1;
-    if (c->ops->drain) {
+    if (asf__module_drains(c)) {
         asf__use_buffer(c, NULL);
         return 0;
     }
@@ -58,12 +58,12 @@ int asf__to_write(struct asf_cios *c) {
         return rc;
     size_t pushed = c->flags & ASF_IN_BACKUP ? asf__avail(c) : 0;
     asf__free_backup(c);
-    if (!c->ops->drain)
+    if (!asf__module_drains(c))
         asf__allocate(c);
     struct asf_buffer *b = c->buffer;
     rc = keep_unread(c);
     /* Detached output may yet change the bytes of the window in the file. */
-    if (rc == 0 && (c->ops->drain || b->refs || b->release || asf__has_detached(c)))
+    if (rc == 0 && (asf__module_drains(c) || b->refs || b->release || asf__has_detached(c)))
         rc = give_up_input(c);
     if (rc < 0)
         return rc;
@@ -158,7 +158,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
     int rc = asf__to_write(c);
     if (rc < 0 || asf__room_in_buffer(c) >= want)
         return rc;
-    if (c->ops->drain) {
+    if (asf__module_drains(c)) {
         rc = c->ops->drain(c, want);
         if (rc < 0 && !c->ops->memory_is_the_stream)
             c->flags |= ASF_ERR;
@@ -191,7 +191,7 @@ int asf__drain(struct asf_cios *c, size_t want) {
 
 int asf__put_now(struct asf_cios *c) {
     int rc = asf__flush_output(c);
-    return rc == -EBUSY ? 0 : rc;
+    return rc == ASF_PARTLY ? 0 : rc;
 }
 
 /* --- output that is put unsplit (ASF_PUTS_WHOLE) ------------------------------------------ */
@@ -201,7 +201,7 @@ int asf__put_now(struct asf_cios *c) {
 static bool overflows(struct asf_cios *c, size_t n) {
     if (c->flags & ASF_UNBUFFERED || (c->gate & ASF_MOVED) || asf__to_write(c) < 0)
         return false;
-    return n > asf__room_in_buffer(c) && !(c->ops->drain || c->queue || c->buffer->refs);
+    return n > asf__room_in_buffer(c) && !(asf__module_drains(c) || c->queue || c->buffer->refs);
 }
 
 static size_t copy_in(struct asf_cios *c, const char *p, size_t n, size_t room) {
@@ -271,7 +271,7 @@ static size_t append_straight(struct asf_cios *c, const char *p, size_t n, int *
     size_t size = (size_t)(c->buf_end - c->buf_base);
     bool leaves_rest = size >= 128 || (c->flags2 & ASF_PUTS_WHOLE && c->flags & ASF_LINE_BUF);
     size_t whole = leaves_rest ? n - n % size : n;
-    if (whole == 0 || c->ops->drain || !c->ops->put || c->queue || c->buffer->refs)
+    if (whole == 0 || asf__module_drains(c) || !c->ops->put || c->queue || c->buffer->refs)
         return 0;
     size_t done = asf__put_to_module(c, p, whole, error);
     if (done > 0 || !asf__is_stuck(c))
@@ -342,7 +342,7 @@ size_t asf__append(struct asf_cios *c, const char *p, size_t n, int *error) {
     if (done == n && !flush)
         return n;
     *error = asf__to_write(c);
-    if (*error == 0 && !(c->ops->drain || c->queue || c->buffer->refs))
+    if (*error == 0 && !(asf__module_drains(c) || c->queue || c->buffer->refs))
         *error = pass_block(c);
     if (*error == 0 && done < n)
         done += asf__is_bulk_output(c) ? append_past_block(c, p + done, n - done, error)

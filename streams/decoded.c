@@ -375,7 +375,9 @@ static void free_blocks(struct decoded *d) {
 static int close_below(struct decoded *d) {
     d->in_decoded = d->in_added;
     free_regions(d);
-    int rc = d->owned ? asf__cios_close(d->below) : 0;
+    int rc = 0;
+    if (d->owned)
+        asf__cios_close(d->below, &rc);
     asf__cios_free(d->below);
     return rc;
 }

@@ -106,7 +106,7 @@ void asf__filled(struct asf_cios *c) {
 
 void asf__drop_read(struct asf_cios *c) {
     const struct asf_ahead *a = &c->ahead;
-    if (!c->ops->fill)
+    if (!asf__module_fills(c))
         return;
     asf__use_buffer(c, NULL);
     drop_until(c, (a->by_us && a->asked > a->next ? a->asked : a->next) + LARGEST_FOLIO - 1);

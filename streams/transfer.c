@@ -61,7 +61,7 @@ static void moved_both(struct asf_cios *in, struct asf_cios *out, off64_t n) {
 /* Flushes the output.  If `out` has unread input, sets its descriptor back over that, so that the copied
  * bytes are put at the stream's offset. */
 static int clear_output(struct asf_cios *out) {
-    int rc = asf__flush_output(out);
+    int rc = asf__whole(asf__flush_output(out));
     if (rc < 0 || out->read_end == out->write_base)
         return rc;
     off64_t at = out->ops->seek(out, out->write_base - out->read_end, SEEK_CUR);

@@ -93,8 +93,8 @@ void *asf_stream_data(struct asf_cios *c) {
 }
 
 int asf_sclose(struct asf_cios *c) {
-    int rc = asf__cios_close(c);
-    if (rc == ASF_HAS_REGIONS)
+    int rc;
+    if (!asf__cios_close(c, &rc))
         return -EBUSY;
     asf__cios_free(c);
     return rc == -EBUSY ? -EIO : rc; /* the module's own -EBUSY: unlike ours, the stream is closed */
@@ -261,12 +261,12 @@ static off64_t tell(struct asf_cios *c) {
 int asf_u_sflush(struct asf_cios *c) {
     int rc = asf__to_bytes(c);
     if (rc < 0 || !asf__is_putting(c))
-        return rc < 0 ? rc : asf__sync(c, 0);
+        return rc < 0 ? rc : asf__whole(asf__sync(c, 0));
     rc = asf__arrive(c);
     if (rc == 0)
         rc = asf__flush_output(c);
     int left = asf__flush_detached(c);
-    return rc < 0 && rc != -EBUSY ? rc : left < 0 ? left : rc;
+    return rc < 0 ? rc : left < 0 ? left : asf__whole(rc ? rc : left);
 }
 
 static int set_direction(struct asf_cios *c, enum asf_mode mode) {

@@ -50,7 +50,7 @@ static int set_directions(struct asf_cios *in, struct asf_cios *out) {
  * memory of its own and no buffer; a stdio stream's buffer keeps libc's size, which is too small. */
 static bool reads_into_output(const struct asf_cios *in, const struct asf_cios *out) {
     enum { LARGE = 64 << 10 };
-    return in->kind == ASF_REGULAR && !(in->flags & ASF_IN_BACKUP) && !out->ops->drain &&
+    return in->kind == ASF_REGULAR && !(in->flags & ASF_IN_BACKUP) && !asf__module_drains(out) &&
            out->block >= LARGE && !(out->flags & (ASF_LINE_BUF | ASF_UNBUFFERED));
 }
 
@@ -82,9 +82,7 @@ static int append_to_output(struct asf_cios *out, const char *p, size_t n, bool 
     int error;
     asf__append(out, p, n, &error);
     if (error == 0 && flush)
-        error = asf__flush_output(out);
-    if (error == -EBUSY) /* the sfree of a region in use writes the bytes after it */
-        error = 0;
+        error = asf__put_now(out); /* the sfree of a region in use puts the bytes after it */
     return out->failed = error;
 }
 

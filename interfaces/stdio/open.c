@@ -223,17 +223,20 @@ FILE *asf__open_on_pipe(int fd, int access) {
 
 /* --- closing ------------------------------------------------------------------ */
 
-/* Closes the stream.  The caller frees or resets the object. */
-static int end_stream(struct asf_cios *c) {
+/* Closes the stream, whose object the caller frees or resets.  *result: 0, EOF with errno set, or a
+ * callback's result.  Returns false if regions have not been given back: the stream stays open. */
+static bool end_stream(struct asf_cios *c, int *result) {
     if (c->fd < 0 && c->flags & ASF_NO_READS && c->flags & ASF_NO_WRITES) { /* freopen has failed */
         asf__cios_unlink(c);
-        return EOF; /* without an errno, as glibc */
+        *result = EOF; /* without an errno, as glibc */
+        return true;
     }
-    int rc = asf__cios_close(c);
-    if (rc >= 0)
-        return rc; /* a callback's result may be positive */
-    asf__set_errno(rc == ASF_HAS_REGIONS ? -EBUSY : rc);
-    return rc == ASF_HAS_REGIONS ? rc : EOF;
+    bool closed = asf__cios_close(c, result);
+    if (!closed)
+        *result = -EBUSY;
+    if (*result < 0)
+        *result = asf__output_error(*result);
+    return closed;
 }
 
 /* Seeks to the first unread byte.  behind: the unread bytes of the main window, while the window has
@@ -291,9 +294,9 @@ static int close_stream(struct asf_cios *c) {
      * close-on-exec does. */
     if (child > 0 && !__libc_single_threaded)
         asf__raw_syscall(SYS_fcntl, c->fd, F_SETFD, FD_CLOEXEC, 0);
-    int left = finish_windows(c), rc = end_stream(c);
-    if (rc == ASF_HAS_REGIONS)
-        return EOF;
+    int left = finish_windows(c), rc;
+    if (!end_stream(c, &rc))
+        return rc;
     rc = rc ? rc : left;
     asf__free_line(c);
     free_or_reset(c);

@@ -61,7 +61,7 @@ static void flush_input_and_output(struct asf_cios *c, int *result, bool exits) 
     if (!has_output(c))
         return;
     int rc = asf__ours_wide(c) ? asf__wide_flush(c) : asf__flush_output(c);
-    if (rc >= 0 || rc == -EBUSY)
+    if (rc >= 0)
         return;
     *result = EOF;
     if (!asf__ours_wide(c))

@@ -68,7 +68,7 @@ void asf__joined_release(struct asf_cios *c) {
         c->use = ASF_LOCKED;
         int rc = asf__sync(c, 0);
         c->use = ASF_OUTSIDE;
-        if (rc < 0 && rc != -EBUSY)
+        if (rc < 0)
             c->failed = rc;
         c->offset = c->place = -1;
         asf__share_offset(c);
@@ -134,7 +134,8 @@ void asf__end_decoded(struct asf_fd *d) {
         return;
     d->decoded = false;
     d->joined->fd = -1; /* close() closes the descriptor afterwards */
-    asf__cios_close(d->joined);
+    int result;
+    asf__cios_close(d->joined, &result);
     asf__cios_free(d->joined);
 }
 

@@ -33,7 +33,7 @@ TEST_F(Stream, IsListedUntilItIsClosed) {
     EXPECT_FALSE(listed());
     asf__cios_link(c);
     EXPECT_TRUE(listed());
-    EXPECT_EQ(asf__cios_close(c), 0);
+    EXPECT_EQ(close_result(c), 0);
     EXPECT_FALSE(listed());
     EXPECT_EQ(b.closes, 1);
 }
@@ -41,7 +41,7 @@ TEST_F(Stream, IsListedUntilItIsClosed) {
 TEST_F(Stream, ClosingPutsWhatIsPending) {
     open(O_WRONLY);
     append("pending");
-    EXPECT_EQ(asf__cios_close(c), 0);
+    EXPECT_EQ(close_result(c), 0);
     EXPECT_EQ(b.bytes, "pending");
 }
 
@@ -49,7 +49,7 @@ TEST_F(Stream, ClosingTellsAnError) {
     open(O_WRONLY);
     append("pending");
     b.error = -ENOSPC;
-    EXPECT_EQ(asf__cios_close(c), -ENOSPC);
+    EXPECT_EQ(close_result(c), -ENOSPC);
     asf__cios_free(c);
     c = nullptr;
 }

@@ -51,6 +51,16 @@ TEST_F(Write, AnErrorIsToldOnce) {
     EXPECT_EQ(b.bytes, "def") << "what failed is lost";
 }
 
+// EBUSY of a device is an error, unlike output that waits for a region.
+TEST_F(Write, ADeviceThatIsBusyIsAnError) {
+    open(O_WRONLY);
+    c->flags |= ASF_LINE_BUF;
+    b.error = -EBUSY;
+    EXPECT_EQ(append("line\n"), -EBUSY);
+    append("line");
+    EXPECT_EQ(asf__put_now(c), -EBUSY);
+}
+
 TEST_F(Write, LineByLine) {
     open(O_WRONLY);
     c->flags |= ASF_LINE_BUF;

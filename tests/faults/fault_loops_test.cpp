@@ -374,7 +374,10 @@ Outcome into_memory() {
     } else {
         o.told(n);
     }
-    o.told(asf__cios_close(c));
+    int result = 0;
+    if (!asf__cios_close(c, &result))
+        result = -EBUSY;
+    o.told(result);
     asf__cios_free(c);
     if (text)
         o.text.assign(text, size);

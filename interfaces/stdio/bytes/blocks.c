@@ -71,7 +71,7 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
 static __attribute__((noinline)) size_t put_and_count(struct asf_cios *c, const void *p, size_t bytes) {
     uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
     size_t done = asf__put_bytes(c, p, bytes);
-    bool counted = done == bytes || !ASF_LIBC(fwrite_written) || c->ops->drain;
+    bool counted = done == bytes || !ASF_LIBC(fwrite_written) || asf__module_drains(c);
     if ((done != (size_t)EOF && counted) || !asf__ours(c) || !ASF_LIBC(fwrite_pending))
         return done;
     uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;

@@ -9,7 +9,7 @@
 #include "lib/sys/restart.h"
 
 static int flush_now(struct asf_cios *c) {
-    int rc = asf__flush_output(c);
+    int rc = asf__whole(asf__flush_output(c));
     return rc < 0 ? asf__output_error(rc) : 0;
 }
 

@@ -17,7 +17,7 @@ int asf__flush_stream(struct asf_cios *c) {
         pushed = asf__avail(c);
         asf__free_backup(c);
     }
-    int rc = asf__sync(c, pushed);
+    int rc = asf__whole(asf__sync(c, pushed));
     return rc < 0 ? asf__output_error(rc) : 0;
 }
 

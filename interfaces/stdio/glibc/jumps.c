@@ -42,7 +42,8 @@ static size_t jump_xsgetn(struct asf_cios *c, void *p, size_t n) {
 
 static void jump_finish(struct asf_cios *c, int unused) {
     (void)unused;
-    asf__cios_close(c);
+    int result;
+    asf__cios_close(c, &result);
     asf__cios_reset(c); /* libc frees the object */
 }
 

@@ -63,7 +63,8 @@ static int wide_sync(struct asf_cios *c) {
 static void wide_finish(struct asf_cios *c, int unused) {
     (void)unused;
     asf__wide_close(c);
-    asf__cios_close(c);
+    int result;
+    asf__cios_close(c, &result);
 }
 
 const struct asf_jumps asf__wide_jumps = {
