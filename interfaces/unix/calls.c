@@ -31,27 +31,14 @@
 #include "lib/sys/fault.h"
 
 #ifdef __GLIBC__
-#include <execinfo.h>
-#include <sys/pidfd.h>
-
-/* Programs compiled with _FORTIFY_SOURCE call these. */
-void __chk_fail(void) __attribute__((noreturn));
-ssize_t __read_chk(int, void *, size_t, size_t);
-ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
-ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
-int __open_2(const char *, int);
-int __openat_2(int, const char *, int);
-int __open64_2(const char *, int);
-int __openat64_2(int, const char *, int);
-int __poll_chk(struct pollfd *, nfds_t, int, size_t);
-int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+#include "interfaces/unix/glibc/glibc_calls.h"
 #endif
 /* No header declares these. */
 int capset(void *, const void *);
 int pivot_root(const char *, const char *);
 
 #ifndef ASF_STATIC
-static void end_all(void) {
+void asf__end_all(void) {
     asf__publish_every();
     asf__pipe_stop_all_rings();
     asf__report_all_calls();
@@ -95,14 +82,14 @@ static void end_all(void) {
 #define BEFORE_DISPOSES asf__before_action(sig)
 #define BEFORE_WATCHES  asf__pipe_disable_ring(fd)
 #define BEFORE_CONFINES asf__pipe_stop_all_rings()
-#define BEFORE_ENDS     end_all()
+#define BEFORE_ENDS     asf__end_all()
 #define BEFORE_SENDS    (m && m->msg_controllen > 0 ? asf__publish_all() : (void)0)
 #define BEFORE_SENDS_ALL                                                                                     \
     for (unsigned i = 0; i < n && i < UIO_MAXIOV; i++)                                                       \
     (m[i].msg_hdr.msg_controllen > 0 ? asf__publish_all() : (void)0)
 #define BEFORE_SHARES  asf__publish_all()
 #define BEFORE_STARTS  asf__publish_all()
-#define BEFORE_BECOMES end_all()
+#define BEFORE_BECOMES asf__end_all()
 
 #define PASSED(effect, type, name, parameters, arguments)                                                    \
     EXPORT type name parameters {                                                                            \
@@ -144,18 +131,6 @@ EXPORT int prctl(int option, ...) {
     }
     return ASF_NEXT(prctl)(option, a, b, c, d);
 }
-
-#ifdef __GLIBC__
-EXPORT void closefrom(int first) {
-    end_all();
-    ASF_NEXT(closefrom)(first);
-}
-
-EXPORT void backtrace_symbols_fd(void *const *addresses, int n, int fd) {
-    asf__publish(fd);
-    ASF_NEXT(backtrace_symbols_fd)(addresses, n, fd);
-}
-#endif
 
 /* _Fork does not run the handlers that libc's fork runs, so it calls ours itself. */
 EXPORT pid_t _Fork(void) {

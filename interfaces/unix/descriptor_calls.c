@@ -26,28 +26,10 @@ long asf__unix_open(int directory, const char *path, int flags, mode_t mode) {
     return r < 0 ? asf__result_or_errno(r) : asf__after_open((int)r, flags);
 }
 
-static bool has_mode(int flags) {
-    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-#ifdef __GLIBC__
-int __open_2(const char *path, int flags);
-int __openat_2(int directory, const char *path, int flags);
-
-/* Programs compiled with _FORTIFY_SOURCE call this where they give no mode.  If the flags need one, libc's
- * function ends the program. */
-long asf__unix_open_2(int directory, const char *path, int flags) {
-    if (!has_mode(flags))
-        return asf__unix_open(directory, path, flags, 0);
-    return directory == AT_FDCWD ? ASF_NEXT(__open_2)(path, flags)
-                                 : ASF_NEXT(__openat_2)(directory, path, flags);
-}
-#endif
-
 #define OPEN(name, parameters, directory)                                                                    \
     EXPORT int name parameters {                                                                             \
         mode_t mode = 0;                                                                                     \
-        if (has_mode(flags)) {                                                                               \
+        if (asf__needs_mode(flags)) {                                                                        \
             va_list ap;                                                                                      \
             va_start(ap, flags);                                                                             \
             mode = va_arg(ap, mode_t);                                                                       \
@@ -110,9 +92,7 @@ EXPORT int fcntl(int fd, int command, ...) {
     return ASF_NEXT(fcntl)(fd, command, arg);
 }
 
-#ifdef __GLIBC__
 ALIAS_64(fcntl);
-#endif
 
 /* Defined under another C name, since musl's header declares the request as an int. */
 EXPORT int asf__ioctl(int fd, unsigned long request, ...) __asm__("ioctl");

@@ -20,20 +20,6 @@ void asf__before_mask(const sigset_t *mask) {
 
 /* --- masks -------------------------------------------------------------------------------- */
 
-#ifdef __GLIBC__
-/* The system call is made by its number, since handlers call this.  As in libc, a program cannot block the
- * two signals that libc uses itself. */
-static long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old) {
-    enum { CANCEL = 32, SETXID = 33, KERNEL_SET = 8 };
-    uint64_t mask = 0;
-    if (set) {
-        memcpy(&mask, set, sizeof mask);
-        mask &= ~((uint64_t)1 << (CANCEL - 1) | (uint64_t)1 << (SETXID - 1));
-    }
-    return asf__raw(SYS_rt_sigprocmask, how, (long)(set ? &mask : NULL), (long)old, KERNEL_SET);
-}
-#endif
-
 static long set_mask(int how, const sigset_t *set, sigset_t *old) {
     if (set && how != SIG_UNBLOCK)
         asf__before_mask(set);

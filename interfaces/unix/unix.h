@@ -109,15 +109,11 @@ static inline off64_t asf__kernel_lseek(int fd, off64_t offset, int whence) {
     return asf__raw(SYS_lseek, fd, offset, whence, 0);
 }
 
-/* asf__libc_NAME: libc's work for the call.  returns  0, a descriptor, or -errno. */
-#ifdef __GLIBC__
-#define asf__libc_close                 asf__cancellable_close
-#define asf__libc_dup3(from, to, flags) asf__raw(SYS_dup3, from, to, flags, 0)
-#else
+/* asf__libc_NAME: libc's work for the call, in the folder glibc/ or musl/.  returns  0, a descriptor, or
+ * -errno. */
 long asf__libc_close(int fd);
 long asf__libc_dup3(int from, int to, int flags);
 long asf__libc_set_mask(int how, const sigset_t *set, sigset_t *old);
-#endif
 
 /* Returned by a function of ours that did nothing, so that the kernel must serve the call. */
 enum { ASF_NOT_OURS = -4096 };
@@ -138,6 +134,8 @@ void asf__publish_every(void);
 void asf__publish_all(void);
 /* asf__before_close: called before a descriptor is closed. */
 void asf__before_close(int fd);
+/* asf__end_all: called before all descriptors are closed, or the process runs another program. */
+void asf__end_all(void);
 /* asf__never_private: no descriptor is private from now on. */
 void asf__never_private(void);
 /* asf__note_vfork: called before this process calls vfork.
@@ -181,6 +179,10 @@ long asf__unix_write(int fd, const void *p, size_t n);
 long asf__unix_writev(int fd, const struct iovec *v, int count);
 long asf__unix_pwrite(int fd, const void *p, size_t n, off64_t at);
 long asf__unix_fstat(int fd, struct stat64 *st);
+/* asf__needs_mode: whether open with these flags takes a mode. */
+static inline bool asf__needs_mode(int flags) {
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
 long asf__unix_open(int directory, const char *path, int flags, mode_t mode);
 long asf__unix_open_2(int directory, const char *path, int flags);
 long asf__unix_close(int fd);
