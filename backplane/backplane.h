@@ -156,8 +156,7 @@ void asf__forget_window(struct asf_cios *c);
  * asf__back_up: move read_ptr back over the byte before it, if that is `byte`, in the stream's own buffer or
  * the backup.  A bulk stream's own buffer can begin at read_ptr only after a byte noted by asf__look_at, or
  * after blocks that bypass that buffer.  returns  whether it was.
- * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM.
- * asf__push_back_one: the same without allocating memory: the stream itself has room for one byte.
+ * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM, after the first byte.
  * asf__free_backup: drop all pushed-back bytes. */
 static inline void asf__look_at(struct asf_cios *c) {
     if (c->read_ptr > c->bulk.seen)
@@ -165,7 +164,6 @@ static inline void asf__look_at(struct asf_cios *c) {
 }
 bool asf__back_up(struct asf_cios *c, int byte);
 int asf__push_back(struct asf_cios *c, int byte);
-int asf__push_back_one(struct asf_cios *c, int byte);
 void asf__free_backup(struct asf_cios *c);
 
 /* --- position (seek.c, sync.c) -------------------------------------------------------------- */

@@ -23,26 +23,24 @@ bool asf__back_up(struct asf_cios *c, int byte) {
     return true;
 }
 
-static bool enter_backup(struct asf_cios *c) {
+/* The one-byte backup inside the stream, for which no memory is allocated: C guarantees one byte.  The C
+ * library uses the same byte since 2.41, and does not free it. */
+static char *byte_in_place(struct asf_cios *c) {
+    return (char *)&c->flags2 + sizeof c->flags2 - 1;
+}
+
+static void enter_backup(struct asf_cios *c) {
     enum { BACKUP = 128 };
     if (!c->save_base) {
-        c->save_base = malloc(BACKUP);
-        if (!c->save_base)
-            return false;
-        c->save_end = c->backup_base = c->save_base + BACKUP;
+        char *memory = malloc(BACKUP);
+        c->save_base = memory ? memory : byte_in_place(c);
+        c->save_end = c->backup_base = c->save_base + (memory ? BACKUP : 1);
     }
     char *base = c->save_base, *end = c->save_end;
     c->save_base = c->read_ptr;
     c->save_end = c->read_end;
     asf__set_read(c, base, end, end);
     c->flags |= ASF_IN_BACKUP;
-    return true;
-}
-
-/* Returns the one-byte backup inside the stream, for which no memory is allocated.  The C library uses the
- * same byte since 2.41, and does not free it. */
-static char *byte_in_place(struct asf_cios *c) {
-    return (char *)&c->flags2 + sizeof c->flags2 - 1;
 }
 
 static void free_memory(struct asf_cios *c, char *backup) {
@@ -66,18 +64,12 @@ int asf__push_back(struct asf_cios *c, int byte) {
     bool in_backup = c->flags & ASF_IN_BACKUP;
     if (!in_backup && asf__back_up(c, byte))
         return (unsigned char)byte;
-    if (!in_backup ? !enter_backup(c) : c->read_ptr == c->read_base && !widen_backup(c))
+    if (!in_backup)
+        enter_backup(c);
+    if (c->read_ptr == c->read_base && !widen_backup(c))
         return -ENOMEM;
     *--c->read_ptr = (char)byte;
     return (unsigned char)byte;
-}
-
-int asf__push_back_one(struct asf_cios *c, int byte) {
-    if (c->backup_base)
-        return -ENOMEM;
-    c->save_base = byte_in_place(c);
-    c->save_end = c->backup_base = c->save_base + 1;
-    return asf__push_back(c, byte);
 }
 
 void asf__free_backup(struct asf_cios *c) {

@@ -149,8 +149,6 @@ int asf__unget(struct asf_cios *c, int ch) {
     if (is_full(c))
         return EOF;
     r = asf__push_back(c, ch);
-    if (r == -ENOMEM && ASF_LIBC(ungetc_one))
-        r = asf__push_back_one(c, ch);
     return r < 0 ? EOF : r;
 }
 

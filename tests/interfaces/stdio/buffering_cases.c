@@ -751,8 +751,9 @@ CASE(no_memory_for_a_buffer) {
     CALL(fprintf(stderr, "%s\n", "no memory"));
     CALL(fgetc(in));
     CALL(fgets(line, sizeof line, in));
-    CALL(ungetc('u', in));
-    CALL(fgetc(in));
+    if (ungetc('u', in) == 'u') /* fails in glibc before 2.41, although C guarantees one byte */
+        if (fgetc(in) != 'u')
+            say("another byte");
     CALL((int)fread(line, 1, 100, in));
     CALL(ftell(in));
     CALL((int)fread(line, 1, 50, again));
