@@ -26,17 +26,30 @@ size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n) {
     return done;
 }
 
+/* fwrite's result after an error, when the buffer or the file has `done` of n bytes.  If all are in the
+ * buffer, glibc before 2.42 returns EOF.  Newer ones return how many bytes of this call were written, at most
+ * all but one.  musl's does so after every failed write.  Bytes in a buffer that is the module's own memory
+ * count as written.  before: the count of bytes written or pending before the call. */
+static size_t count_written(const struct asf_cios *c, size_t done, size_t n, uint64_t before) {
+    bool counted = !ASF_LIBC(fwrite_written) || asf__module_drains(c);
+    if (!ASF_LIBC(fwrite_pending) || (done < n && counted))
+        return done < n ? done : (size_t)EOF;
+    uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;
+    return written < n ? written : n - 1;
+}
+
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n) {
     int error = 0;
     if (!asf__orient_to_bytes(c) || n == 0)
         return 0;
     if (!asf__ours(c))
         return asf__other_put(c, p, n);
+    uint64_t before = c->stats.out + asf__pending(c);
     size_t done = asf__append(c, p, n, &error);
-    if (error == 0)
+    if (asf__likely(error == 0))
         return done;
     asf__output_error(asf__reported_error(c, error, ASF_NO_WRITES));
-    return done < n ? done : (size_t)EOF; /* all bytes are in the buffer: glibc returns EOF then */
+    return count_written(c, done, n, before);
 }
 
 static inline size_t items(size_t done, size_t bytes, size_t size, size_t count) {
@@ -65,19 +78,6 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-/* asf__put_bytes with fwrite's result.  If a write fails but all bytes are in the buffer, fwrite of glibc
- * 2.42 and newer returns how many bytes of this call were written, at most all but one.  musl's does so after
- * every failed write.  Bytes in a buffer that is the module's own memory count as written. */
-static __attribute__((noinline)) size_t put_and_count(struct asf_cios *c, const void *p, size_t bytes) {
-    uint64_t before = asf__ours(c) ? c->stats.out + asf__pending(c) : 0;
-    size_t done = asf__put_bytes(c, p, bytes);
-    bool counted = done == bytes || !ASF_LIBC(fwrite_written) || asf__module_drains(c);
-    if ((done != (size_t)EOF && counted) || !asf__ours(c) || !ASF_LIBC(fwrite_pending))
-        return done;
-    uint64_t out = c->stats.out, written = out > before && c->kind != ASF_CALLBACK ? out - before : 0;
-    return written < bytes ? written : bytes - 1;
-}
-
 static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t bytes = size * count;
@@ -97,7 +97,7 @@ static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, s
         return bytes ? count : 0;
     asf__enter(c);
     asf__count(c);
-    size_t done = put_fast(c, p, bytes) ? bytes : put_and_count(c, p, bytes);
+    size_t done = put_fast(c, p, bytes) ? bytes : asf__put_bytes(c, p, bytes);
     asf__leave(c);
     return items(done, bytes, size, count);
 }
