@@ -20,6 +20,9 @@
 find_package(Threads REQUIRED)
 set(transcripts ${CMAKE_CURRENT_LIST_DIR})
 asf_plain_programs()
+# These themes call each __*_chk function; the others are compiled so only with ASF_TESTS=ALL.
+set(chk_themes blocks calls emulated extensions helpers jumping lines names numbers printing scanning signals wide
+               wide_printing wide_random)
 set(without_chk_names characters gnulib large-reads temporary) # these themes of stdio call no __*_chk function
 set(preload LD_PRELOAD=${ASF_PRELOADED} ${ASF_PRELOAD_SETTINGS})
 list(JOIN ASF_SKIPPED_CASES " " skipped)
@@ -144,7 +147,7 @@ function(asf_theme interface theme source)
         asf_compare_bulk(${test}.bulk ${theme} asf_stdio skip)
     endif()
 
-    if(ASF_GLIBC AND NOT theme IN_LIST without_chk_names)
+    if(ASF_GLIBC AND (theme IN_LIST chk_themes OR (ASF_TESTS STREQUAL "ALL" AND NOT theme IN_LIST without_chk_names)))
         asf_transcript_program(${theme}-fortified ${source} ${ARGN})
         asf_compare(${test}.fortified ${theme}-fortified ${theme}-fortified ${preload} ${exact})
     endif()
