@@ -93,7 +93,7 @@ bool asf__serving_option(struct serving *s, const char *command, int option, con
 
 /* asf__execute: replace this process by the program, served.
  * returns  only on failure, after a message: EXIT_CANNOT_RUN or EXIT_NOT_FOUND */
-int asf__execute(char **argv, const struct serving *s);
+int asf__execute(const struct program *program, char **argv, const struct serving *s);
 
 /* asf__prepare: set the environment in which the program is served.
  * asf__cannot_execute: report why exec failed.  Returns EXIT_CANNOT_RUN or EXIT_NOT_FOUND. */
@@ -107,7 +107,8 @@ const char *asf__obstacle(const struct program *program);
  * asf__stat_program: run the program and write the report to the file `output`, or to stderr if it is
  * NULL. */
 int asf__stat(int argc, char **argv);
-int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json);
+int asf__stat_program(const struct program *program, char **argv, const struct serving *s, const char *output,
+                      bool json);
 
 /* asf__compare: "asf compare".  argv[0] is "compare".  Returns the exit status. */
 int asf__compare(int argc, char **argv);

@@ -46,6 +46,7 @@ struct outcome {
 struct comparison {
     char **argv;
     struct serving serving;
+    struct program program;
     const char *output; /* the file for standard output; NULL: a temporary file, which is compared */
     int runs;           /* 0: chosen by the time a run takes */
     bool json;
@@ -119,7 +120,7 @@ static void exec_program(const struct comparison *c, enum variant variant, int f
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     redirect_streams();
     if (variant == SERVED)
-        _exit(asf__execute(c->argv, &c->serving));
+        _exit(asf__execute(&c->program, c->argv, &c->serving));
     execvp(c->argv[0], c->argv);
     int error = errno;
     dup2(errors, STDERR_FILENO);
@@ -447,7 +448,7 @@ static int report_result(struct comparison *c) {
     struct report r;
     struct estimates e[MEASURES] = {0};
     c->disturbance = asf__disturbance(&c->load_before, c->preempted);
-    asf__report_program(c->argv, &c->serving, &r);
+    asf__report_program(&c->program, c->argv, &c->serving, &r);
     r.compared = true;
     for (int i = 0; i < MEASURES && c->count > 0; i++)
         e[i] = bootstrap(c, (enum measure)i);
@@ -503,6 +504,7 @@ int asf__compare(int argc, char **argv) {
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
         asf__fail("compare: standard output: fcntl: %s; redirect it to a file", strerror(errno));
     current_comparison = &c;
+    c.program = asf__find_program(c.argv[0]);
     asf__preload(c.serving.library); /* fails before the first run, if at all */
     if (access(path_of(STDOUT_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));

@@ -24,7 +24,9 @@ struct check_run {
 };
 
 static int execute_command(void *command) {
-    return asf__execute(command, &(struct serving){0});
+    char **argv = command;
+    struct program program = asf__find_program(argv[0]);
+    return asf__execute(&program, argv, &(struct serving){0});
 }
 
 static struct check_run run_timed(off_t begin, int (*function)(void *), void *argument) {

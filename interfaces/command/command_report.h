@@ -34,7 +34,8 @@ struct report {
 /* asf__report_program: run the program served and counted.
  * returns  false, after a message, if the program cannot be executed; r->status then has the status for
  * that */
-bool asf__report_program(char **argv, const struct serving *s, struct report *r);
+bool asf__report_program(const struct program *program, char **argv, const struct serving *s,
+                         struct report *r);
 /* asf__report_print, asf__report_json: write the report as text, or as JSON. */
 void asf__report_print(const struct report *r, FILE *to);
 void asf__report_json(const struct report *r, FILE *to);

@@ -114,14 +114,13 @@ const char *asf__obstacle(const struct program *program) {
     return advice && program->binary ? asf__text("%s %s", program->binary, advice) : NULL;
 }
 
-int asf__execute(char **argv, const struct serving *s) {
-    struct program program = asf__find_program(argv[0]);
-    asf__prepare(&program, s);
-    if (program.obstacle == FOREIGN_MACHINE)
-        execv(program.path, argv); /* execvp would run it as a shell script */
+int asf__execute(const struct program *program, char **argv, const struct serving *s) {
+    asf__prepare(program, s);
+    if (program->obstacle == FOREIGN_MACHINE)
+        execv(program->path, argv); /* execvp would run it as a shell script */
     else
         execvp(argv[0], argv);
-    return asf__cannot_execute(&program, argv[0], errno);
+    return asf__cannot_execute(program, argv[0], errno);
 }
 
 static void add_option(struct serving *s, const char *option) {
@@ -182,10 +181,10 @@ int asf__run(int argc, char **argv) {
                   program.binary, asf__libc_name(OTHER_LIBC), asf__other_library_flaw(UNIX_LIBRARY),
                   asf__libc_name(OTHER_LIBC));
     if (report)
-        return asf__stat_program(argv + optind, &s, NULL, false);
+        return asf__stat_program(&program, argv + optind, &s, NULL, false);
     const char *obstacle = asf__obstacle(&program);
     if (obstacle && (program.obstacle != UNREADABLE || stats))
         asf__warn("%s", obstacle);
     s.options = asf__join_list(stats, ',', s.options != NULL ? s.options : "");
-    return asf__execute(argv + optind, &s);
+    return asf__execute(&program, argv + optind, &s);
 }

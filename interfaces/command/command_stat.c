@@ -68,7 +68,7 @@ static void read_lines(struct report *r, int fd) {
 /* --- the program ---------------------------------------------------------------------------- */
 
 /* Returns whether exec failed; asf__execute has then printed a message. */
-static bool fork_program(char **argv, const struct serving *s) {
+static bool fork_program(const struct program *program, char **argv, const struct serving *s) {
     int failure[2];
     if (pipe2(failure, O_CLOEXEC) < 0)
         asf__fail("stat: pipe2: %s; raise 'ulimit -n'", strerror(errno));
@@ -78,7 +78,7 @@ static bool fork_program(char **argv, const struct serving *s) {
     if (pid == 0) {
         if (s->prepare)
             s->prepare();
-        int status = asf__execute(argv, s);
+        int status = asf__execute(program, argv, s);
         dprintf(failure[1], "!");
         _exit(status);
     }
@@ -90,9 +90,9 @@ static bool fork_program(char **argv, const struct serving *s) {
     return failed;
 }
 
-bool asf__report_program(char **argv, const struct serving *asked, struct report *r) {
+bool asf__report_program(const struct program *program, char **argv, const struct serving *asked,
+                         struct report *r) {
     struct serving s = *asked;
-    struct program program = asf__find_program(argv[0]);
     char *path;
     asf__preload(UNIX_LIBRARY); /* fails before the program starts */
     signal(SIGCHLD, SIG_DFL);
@@ -100,19 +100,19 @@ bool asf__report_program(char **argv, const struct serving *asked, struct report
     const char *given = getenv("ASF_OPTIONS");
     given = asf__text(",%s,%s,", given ? given : "", s.options ? s.options : "");
     *r = (struct report){.command = argv[0],
-                         .obstacle = asf__obstacle(&program),
+                         .obstacle = asf__obstacle(program),
                          .unix_io = s.library == UNIX_LIBRARY,
                          .decompress = strstr(given, ",decompress=on,") || strstr(given, ",decompress=1,"),
                          .exact = strstr(given, ",buffer=libc,")};
     s.options = asf__text("%s%sstats=%s%s", s.options ? s.options : "", s.options ? "," : "", path,
                           r->unix_io ? "" : ",private=off");
     s.library = UNIX_LIBRARY;
-    bool failed = fork_program(argv, &s);
+    bool failed = fork_program(program, argv, &s);
     r->status = asf__wait(NULL);
     unlink(path);
     asf__child_done();
     read_lines(r, fd);
-    if (program.obstacle == UNREADABLE && r->count > 0)
+    if (program->obstacle == UNREADABLE && r->count > 0)
         r->obstacle = NULL;
     return !failed;
 }
@@ -134,12 +134,13 @@ static void write_report(const struct report *r, FILE *to, bool json) {
     free(text);
 }
 
-int asf__stat_program(char **argv, const struct serving *s, const char *output, bool json) {
+int asf__stat_program(const struct program *program, char **argv, const struct serving *s, const char *output,
+                      bool json) {
     struct report r;
     FILE *to = output ? fopen(output, "we") : stderr;
     if (!to)
         asf__fail("stat: --output: %s: open: %s; name a writable file", output, strerror(errno));
-    if (asf__report_program(argv, s, &r))
+    if (asf__report_program(program, argv, s, &r))
         write_report(&r, to, json);
     return asf__exit_status(r.status);
 }
@@ -161,5 +162,6 @@ int asf__stat(int argc, char **argv) {
     }
     if (optind == argc)
         asf__fail("stat: no program given; see 'asf stat --help'");
-    return asf__stat_program(argv + optind, &s, output, json);
+    struct program program = asf__find_program(argv[optind]);
+    return asf__stat_program(&program, argv + optind, &s, output, json);
 }
