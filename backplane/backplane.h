@@ -49,10 +49,12 @@ void asf__cios_free(struct asf_cios *c);
 void asf__cancelled(void *c);
 
 /* --- the list of all streams (list.c), and closing a stream (close.c) ---
- * Before a fork list.c's handler locks the list, makes all cuts of bulk streams, and records that each
- * stream's descriptor is shared.  It skips a stream on which a call is in progress; the child then drops the
- * blocks that the parent puts.  Other pending and unread bytes are in both processes.  The parent unlocks the
- * list.  The child releases it and all locks of streams, also those of its own thread (flockfile). */
+ * Before a fork list.c's handler
+ * locks the list, records that each stream's descriptor is shared, and makes the cuts of bulk streams.  It
+ * skips a bulk stream that another thread has locked, or on which a call is in progress, and, in a
+ * multithreaded process, one that is used by _unlocked functions; the child then drops the blocks that the
+ * parent puts.  Other pending and unread bytes are in both processes.  The parent unlocks the list.  The
+ * child releases it and all locks of streams, also those of its own thread (flockfile). */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
  * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:
@@ -76,7 +78,8 @@ struct asf_buffer *asf__buffer_new(size_t size);
 /* asf__use_buffer: make b the current buffer, with empty windows; pushed-back bytes stay.  The previous
  * buffer is freed once it has no regions. */
 void asf__use_buffer(struct asf_cios *c, struct asf_buffer *b);
-/* asf__leave_window: the stream's offset has changed: empty the windows, and drop a mapped buffer. */
+/* asf__leave_window: the stream's offset has changed: empty the windows, and drop a mapped buffer.
+ * Pushed-back bytes must have been dropped. */
 void asf__leave_window(struct asf_cios *c);
 /* asf__retire_buffer: free a buffer that is no longer current, or keep it while it has regions.
  * asf__release_buffer: decrement the count of regions and copies; a retired buffer is freed at 0. */
@@ -85,8 +88,9 @@ void asf__release_buffer(struct asf_cios *c, struct asf_buffer *b);
 /* asf__queue_output: queue the current buffer, whose output has regions, until they are given back.  The
  * caller then sets another current buffer (queue.c). */
 void asf__queue_output(struct asf_cios *c);
-/* asf__allocate: attach the stream, and give it a buffer of c->block bytes if it has none; of one byte if
- * memory is short.  A module with `fill` needs no such buffer. */
+/* asf__allocate: attach a buffered stream, and give it a buffer of c->block bytes if it has none; if
+ * memory is short, of BUFSIZ bytes or of one.  An unbuffered stream gets one byte.  A module with `fill`
+ * needs no such buffer. */
 void asf__allocate(struct asf_cios *c);
 /* asf__enlarge_buffer: move the unread input to the beginning of a new buffer of `size` bytes.
  * returns  0 or -ENOMEM. */
@@ -94,7 +98,8 @@ int asf__enlarge_buffer(struct asf_cios *c, size_t size);
 
 /* --- input (read.c) -------------------------------------------------------------- */
 
-/* asf__to_read: end output.  returns  0; -EBADF: the stream was not opened for reading.
+/* asf__to_read: end output.  returns  0; -EBADF, with output unchanged: the stream was not opened for
+ * reading, and no byte is pushed back; or an error of the put.
  * asf__end_output: put the pending output, so that input may follow. */
 int asf__to_read(struct asf_cios *c);
 int asf__end_output(struct asf_cios *c);
@@ -111,24 +116,29 @@ ssize_t asf__fill_buffer(struct asf_cios *c, size_t want);
 /* asf__take_stop: returns and clears the reason why the last fill made fewer bytes readable than wanted:
  * -errno; 1: the end of the file; 0: none. */
 int asf__take_stop(struct asf_cios *c);
-/* asf__take: copy up to n bytes to the caller's memory; fewer at the end of the file (*error is 0) or on an
- * error.  before: as of asf__fill, which serves the reads that do not bypass the buffer.  2 KB and more are
- * copied with the stream unlocked, if this call has locked it. */
+/* asf__take: copy up to n bytes to the caller's memory; fewer at the end of the file (*error is 0) or on
+ * an error.  before: as of asf__fill, which serves the reads that do not bypass the buffer.  With several
+ * threads, a last piece of 2 KB or more is copied with the stream unlocked, if this call has locked it
+ * once and the window does not map a file. */
 size_t asf__take(struct asf_cios *c, char *p, size_t n, bool (*before)(struct asf_cios *c), int *error);
 /* asf__get: call the module's `get` once, for the caller's memory.  The window must have no unread bytes. */
 ssize_t asf__get(struct asf_cios *c, char *p, size_t n);
 
 /* --- output (write.c) ------------------------------------------------------------ */
 
-/* asf__to_write: end input.  returns  0; -EBADF: the stream was not opened for writing.
+/* asf__to_write: end input.  returns  0; -EBADF, after setting ASF_ERR: the stream was not opened for
+ * writing.
  * asf__drain: put the buffer, to make room for `want` bytes; if it has regions, queue it and make another.
  * returns  -ENOBUFS: too much output waits for regions.
- * asf__overflow: put a byte into a buffer that has no room for it.  returns  the byte or -errno.
+ * asf__overflow: put a byte for which the window has no room; the buffer may have room.  returns  the byte or
+ * -errno.
  * asf__append: write n bytes of the caller's memory.  With full buffering: fill the buffer's room, even if
- * the buffer is empty, and put it; then put whole blocks from the caller's memory, and copy the rest into the
- * buffer.  It copies the blocks, too, if output waits for regions, or if a bulk stream gets fewer than
- * ASF_STRAIGHT bytes.  With line buffering: put at least the bytes up to the last newline.
- * returns  the number of bytes taken; fewer than n with an error in *error. */
+ * the buffer is empty, and put it; then put whole blocks from the caller's memory, and copy the rest into
+ * the buffer.  It copies the blocks, too, if output waits for regions, or if a bulk stream gets fewer than
+ * ASF_STRAIGHT bytes.  With line buffering: put at least the bytes up to the last newline.  Without
+ * buffering: put all bytes at once.  The first write after the open or after input finds no window, and
+ * puts whole blocks at once.  returns  the number of bytes taken; *error is 0 or the first error.  After
+ * an error it is n if the buffer has all bytes. */
 int asf__to_write(struct asf_cios *c);
 int asf__drain(struct asf_cios *c, size_t want);
 int asf__overflow(struct asf_cios *c, unsigned char byte);
@@ -143,9 +153,11 @@ static inline int asf__whole(int rc) {
 int asf__flush_output(struct asf_cios *c);
 int asf__put_now(struct asf_cios *c);
 /* asf__put_or_detach: put the pending output, or detach it from the stream if it has regions (detached.c), so
- * that the stream may seek.  returns  0; -EBUSY: the module cannot put the output at another offset.
+ * that a positional call may move the stream.  returns  0; -EBUSY: the module cannot put the output at
+ * another offset; or -errno.  Without `put_at` it does nothing: asf__seek then puts the output, or fails.
  * asf__flush_detached: put detached output up to the first region in use; returns as asf__flush_output.
- * asf__forget_window: empty a read window that may show bytes of the file that a put has changed. */
+ * asf__forget_window: empty a read window that may show bytes of the file that a put has changed, and set
+ * the descriptor back over its unread bytes. */
 int asf__put_or_detach(struct asf_cios *c);
 int asf__flush_detached(struct asf_cios *c);
 void asf__forget_window(struct asf_cios *c);
@@ -157,7 +169,7 @@ void asf__forget_window(struct asf_cios *c);
  * the backup.  A bulk stream's own buffer can begin at read_ptr only after a byte noted by asf__look_at, or
  * after blocks that bypass that buffer.  returns  whether it was.
  * asf__push_back: push any byte back.  returns  the byte, or -ENOMEM, after the first byte.
- * asf__free_backup: drop all pushed-back bytes. */
+ * asf__free_backup: drop all pushed-back bytes; the saved window becomes the read window again. */
 static inline void asf__look_at(struct asf_cios *c) {
     if (c->read_ptr > c->bulk.seen)
         c->bulk.seen = c->read_ptr;
@@ -168,6 +180,8 @@ void asf__free_backup(struct asf_cios *c);
 
 /* --- position (seek.c, sync.c) -------------------------------------------------------------- */
 
+/* asf__seek: end output, and move the stream.  returns  the offset; -EBUSY: output regions are in use;
+ * -ESPIPE; or -errno.  It does not clear ASF_EOF. */
 off64_t asf__seek(struct asf_cios *c, off64_t offset, int whence);
 /* asf__tell: returns the stream's offset: on input, the offset of read_end less the window's unread bytes.
  * While the window is the backup, only the pushed-back bytes are subtracted, and the buffered input after
@@ -181,7 +195,8 @@ off64_t asf__absolute_offset(struct asf_cios *c, off64_t offset, int whence);
 /* asf__sync: put the pending output, and set the descriptor's offset back over unread input, and by `pushed`
  * bytes more (fflush). */
 int asf__sync(struct asf_cios *c, size_t pushed);
-/* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf; set_buffer.c). */
+/* asf__set_buffer: make p[0..n) the buffer, or if n is 0 have none (setvbuf; set_buffer.c).  It changes
+ * nothing if the module has its own memory, or if regions use the program's earlier memory. */
 int asf__set_buffer(struct asf_cios *c, char *p, size_t n);
 
 /* --- bulk streams (bulk.c) --- */
@@ -199,8 +214,9 @@ static inline void asf__end_bulk(struct asf_cios *c) {
     if (asf__unlikely(c->bulk.state == ASF_BULK))
         asf__end_bulk_slow(c);
 }
-/* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless a thread is in a
- * call on the stream.  Input is never bulk again: its bytes would be read twice after each cut.  lock: none.
+/* asf__publish_streams: end bulk mode of each stream on descriptor fd (-1: of all), unless another thread has
+ * locked the stream or a call is in progress on it.  Input is never bulk again: its bytes would be read twice
+ * after each cut.  lock: none.
  * asf__publish_on_exit: the same for streams that read, at the end of the process.  lock: none. */
 void asf__publish_streams_slow(int fd, bool exits);
 static inline void asf__publish_streams(int fd) {

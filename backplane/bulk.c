@@ -168,6 +168,12 @@ static bool may_begin(const struct asf_cios *c) {
            c->buffer != &c->single && c->buffer->size >= c->block && c->block <= MEMORY / 2;
 }
 
+/* Whether the call in progress has not locked the stream: an _unlocked function's, or one on a stream for
+ * which the program does its own locking, where `use` says that there is none. */
+static bool is_unlocked(const struct asf_cios *c) {
+    return c->use != ASF_LOCKED;
+}
+
 static void begin_bulk(struct asf_cios *c) {
     if (!may_begin(c)) {
         c->bulk.state = ASF_BULK_NEVER;
@@ -176,6 +182,7 @@ static void begin_bulk(struct asf_cios *c) {
     if (c->bulk.own || c->buffer->refs || (asf__is_putting(c) && !use_large(c)))
         return;
     c->bulk.state = ASF_BULK;
+    c->bulk.unlocked = is_unlocked(c);
     if (!c->stats.bulk) {
         c->stats.bulk = c->stats.in + c->stats.out;
         asf__tell_user(c, "bulk from here on");
@@ -221,7 +228,7 @@ bool asf__stays_bulk(struct asf_cios *c) {
         drop_parents_output(c);
     if (k->since < 0 || !asf__is_putting(c))
         k->since = now;
-    k->unlocked = c->use == ASF_UNLOCKED;
+    k->unlocked = is_unlocked(c);
     if (is_slow || (k->unlocked && !__libc_single_threaded))
         asf__leave_bulk(c);
     return c->bulk.state == ASF_BULK;

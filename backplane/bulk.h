@@ -2,20 +2,23 @@
  *
  * bulk.h - bulk streams.  A stream that moves many whole blocks in a row, fast, continues with a large
  * buffer in place of its own, which holds one block.  All bytes that are unread or pending are between the
- * pointers, as in any buffer.  Only streams of stdio become bulk: regular files read or written, pipes read,
- * and /dev/null (streams/modules.c); 64 counted calls within 50 ms begin bulk mode.  A large buffer has
- * 128 KB, and a process has four.
+ * pointers, as in any buffer.  Only streams of stdio become bulk: regular files opened for one direction,
+ * pipes read, and /dev/null (streams/modules.c).  Appending streams, streams on standard error's file, and
+ * blocks under 1 KB or over 64 KB never do.  64 counted calls within 50 ms begin bulk mode; blocks under 4 KB
+ * count as fractions.  A large buffer has 128 KB.  A process has four; a stream that finds all in use stays
+ * as it is.
  *
  * Before fork, popen, fileno, a seek, and some transfers of other streams (asf__publish_others), the cut ends
  * bulk mode.  It moves the descriptor and the windows to where they would be with the stream's own buffer.
  * fflush(NULL) and exit put all output, and cut input.  A seek of the stream itself puts what the cut leaves.
- * exec, _exit, posix_spawn, vfork and clone make no cut, and a killed process loses up to 128 KB of output:
- * asf_stdio(7).  The cut computes this state:
+ * exec, _exit, posix_spawn, vfork and clone make no cut, and a killed process loses up to 128 KB of output of
+ * each bulk stream: asf_stdio(7).  The cut computes this state:
  *
  *   output  its own buffer would begin at write_end - block, and the bytes before would have been put: the
  *           write window ends where that of its own buffer would.  Up to one whole block stays pending
  *   input   blocks would have been read from buf_base to asf__own_end.  A pipe cannot be set back: its bytes
- *           stay in the buffer, and the stream is never bulk again
+ *           stay in the buffer.  Input is never bulk again after a cut, except a file's after the stream's
+ *           own seek, fflush or change to output
  *
  * The engine's own header, as engine.h.  The functions that interfaces call on a bulk stream are in
  * backplane.h.
@@ -28,8 +31,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* On a bulk stream at least this many bytes, counted after the stream's own block is full, go straight
- * between the caller and the module: a copy costs more than a system call. */
+/* On a bulk stream at least this many bytes go straight between the caller and the module: a copy costs
+ * more than a system call.  If output is pending, the bytes that fill the stream's own block do not count. */
 enum { ASF_STRAIGHT = 16 << 10 };
 
 /* asf__bulk_in_child: in the child of a fork that calls handlers, take a new process number, and reset the
@@ -37,7 +40,7 @@ enum { ASF_STRAIGHT = 16 << 10 };
 void asf__bulk_in_child(void);
 
 /* asf__count_block: count a system call that moved a whole block; after many, the stream becomes bulk.
- * The write window must be empty. */
+ * Nothing may be pending. */
 void asf__count_block_slow(struct asf_cios *c);
 static inline void asf__count_block(struct asf_cios *c) {
     if (c->bulk.state == ASF_BULK_MAYBE)

@@ -51,13 +51,13 @@ enum {
 /* Bits of `flags2`: four of the ABI's, and those that it does not use.  The last five are set only where the
  * C library moves bytes so (interfaces/stdio). */
 enum {
-    ASF_NOT_CANCELLED = 0x2,  /* no call is a cancellation point */
-    ASF_WIDE_USER_BUF = 0x8,  /* the wide buffer is the program's */
-    ASF_CLOSE_ON_EXEC = 0x40, /* freopen opens with close-on-exec */
-    ASF_NEEDS_LOCK = 0x80,    /* the C library's functions lock the FILE; set by it, for FILEs in its list */
-    ASF_OURS = 0x100000,      /* the FILE is a CIOS */
-    ASF_FOLLOWS = 0x200000,   /* reading goes on after the end of the file (fopen's "m") */
-    ASF_REOPENED = 0x400000,  /* set by freopen: exit flushes it before older streams */
+    ASF_NOT_CANCELLED = 0x2,        /* no call is a cancellation point */
+    ASF_WIDE_USER_BUF = 0x8,        /* the wide buffer is the program's */
+    ASF_CLOSE_ON_EXEC = 0x40,       /* freopen opens with close-on-exec */
+    ASF_NEEDS_LOCK = 0x80,          /* the C library's functions lock the FILE */
+    ASF_OURS = 0x100000,            /* the FILE is a CIOS */
+    ASF_FOLLOWS = 0x200000,         /* reading goes on after the end of the file (fopen's "m") */
+    ASF_REOPENED = 0x400000,        /* set by freopen: exit flushes it before older streams */
     ASF_NOT_LOOKED_AT = 0x800000,   /* fstat is not called before a buffer is made */
     ASF_PUTS_WHOLE = 0x1000000,     /* output that overflows the buffer is put with it, in one piece */
     ASF_LINES_AT_FIRST = 0x2000000, /* the stream is line buffered until its first put */
@@ -84,7 +84,7 @@ enum asf_kind {
 enum asf_gate { ASF_WIDE = 1, ASF_MOVED = 2, ASF_WAITING = 4 };
 
 /* The kind of call in progress: none; a call that has locked the stream; one for which the program has
- * locked it; a system call. */
+ * locked it; a system call.  Inline calls, and calls on a stream with ASF_USER_LOCK, count as none. */
 enum asf_use { ASF_OUTSIDE, ASF_LOCKED, ASF_UNLOCKED, ASF_IN_SYSTEM_CALL };
 
 /* Whether the stream has a large buffer (bulk.h). */
@@ -120,9 +120,9 @@ struct asf_buffer {
     struct asf_region *many, few[2]; /* the table, sorted by address: `few`, or from the heap */
     unsigned first, end, room;       /* the entries in use; the capacity of `many` */
     unsigned kept;                   /* the number of entries in state ASF_KEPT */
-    char *from, *to;                 /* in `queue`: the bytes to put */
-    bool mapped;                     /* the memory maps a file, which may be truncated */
-    bool truncated;                  /* the mapped file was truncated */
+    char *from, *to; /* in `queue` the bytes to put; in `unread` the end; in memory.c those that it copies */
+    bool mapped;     /* the memory maps a file, which may be truncated */
+    bool truncated;  /* the mapped file was truncated */
     void (*release)(struct asf_cios *c, struct asf_buffer *); /* frees the buffer; NULL: a heap buffer */
     size_t whole;                                             /* the size of its memory */
     bool is_static; /* the object and its memory are static, and not freed */
@@ -188,7 +188,7 @@ struct asf_cios {
         bool exclusive;
         /* The descriptor's offset, if exclusive and not -1; else where this stream's last call left it. */
         off64_t place;
-        dev_t device; /* device and inode, of a stdio stream on a regular file or the null device */
+        dev_t device; /* device and inode of a stdio stream's file */
         ino_t inode;
         off64_t seek_error; /* cookies.c's: the last seek callback's result, if negative; else 0 */
         pid_t child;        /* popen's */
@@ -210,7 +210,7 @@ struct asf_cios {
         bool waits;       /* when `bound` bytes wait, salloc waits for a region instead of failing */
         bool full;        /* the latest call found that `bound` bytes wait; salloc clears it first */
         unsigned wakeups; /* a futex: counts how often waiting calls were woken; atomic */
-        int failed;       /* an error that the next call returns: -errno; interfaces set it, too */
+        int failed; /* -errno that the next flush or out-of-line salloc returns; interfaces set it, too */
         /* Why the last asf__fill_buffer gave less than wanted, for the next call: -errno; 1: end of a file
          * that is not regular: at the end of a regular file the next call reads again.  The call that
          * reports it, and a change of the offset, clear it; clearerr does not. */
@@ -218,7 +218,7 @@ struct asf_cios {
     };
     struct asf_bulk { /* bulk.c's */
         /* The `attach` for stdio sets ASF_BULK_MAYBE, so streams of the ASI are never bulk.  Modules,
-         * asf_stream, and setvbuf with memory or _IONBF set ASF_BULK_NEVER. */
+         * asf_stream, fdopen, setvbuf with memory or _IONBF, and cuts of input set ASF_BULK_NEVER. */
         enum asf_bulk_state state;
         unsigned run;  /* system calls that moved whole blocks since the last flush, seek or cut */
         int64_t since; /* milliseconds: the start of the run, or of the large buffer's bytes; -1: none */

@@ -10,8 +10,8 @@
 
 struct asf_buffer;
 
-/* Each function may be NULL, returns a negated errno value on failure and is called with the stream's
- * lock held. */
+/* Each function may be NULL, returns a negated errno value on failure and is called with the stream's lock
+ * held; at exit the lock may be missing, if another thread keeps it. */
 struct asf_module {
     const char *name; /* as the statistics show it */
 
@@ -21,12 +21,13 @@ struct asf_module {
     int64_t (*seek)(struct asf_cios *c, int64_t offset, int whence);
     int (*close)(struct asf_cios *c);
 
-    /* fill: make at least `want` contiguous bytes readable, in memory of the module's own, or all bytes
-     * before the end of the file.  `want` is more than the read window has.  The bytes from read_ptr on begin
-     * with those that are unread; bytes before read_ptr may be others of the file.  c->offset becomes the
-     * offset of read_end.  asf__use_buffer sets another buffer.  `fill` may replace c->ops for good, as
-     * file_map.c does where it must read.  NULL: the engine fills a buffer by `get`.
-     * returns  the bytes in the window, 0 at the end of the file; on an error the window is unchanged. */
+    /* fill: make at least `want` contiguous bytes readable, in memory of the module's own or by
+     * asf__fill_buffer, or all bytes before the end of the file.  `want` is more than the read window
+     * has.  The bytes from read_ptr on begin with those that are unread; bytes before read_ptr may be
+     * others of the file.  c->offset becomes the offset of read_end.  asf__use_buffer sets another
+     * buffer.  `fill` may replace c->ops for good, as file_map.c does where it must read.  NULL: the
+     * engine fills a buffer by `get`.  returns  the bytes in the window, 0 at the end of the file; on an
+     * error the window is unchanged. */
     ssize_t (*fill)(struct asf_cios *c, size_t want);
     /* drain: make room for `want` bytes after write_ptr, in memory of the module's own, and end with
      * asf__show_room.  NULL: the engine puts its buffer by `put`.
@@ -50,13 +51,14 @@ struct asf_module {
     /* lost: returns -EIO if p[0..n), a region in b, may have shown bytes that are not the file's because
      * the file was truncated, even if it has grown again; else 0. */
     int (*lost)(struct asf_cios *c, const struct asf_buffer *b, const char *p, size_t n);
-    /* put_at: as `put`, at an offset of the file; the descriptor's offset does not change.  NULL: the
-     * stream cannot seek while output regions have not been given back. */
+    /* put_at: as `put`, at an offset of the file; the descriptor's offset does not change.  NULL: a
+     * positional call fails while output regions are in use.  A seek fails then with every module. */
     ssize_t (*put_at)(struct asf_cios *c, const void *buf, size_t n, int64_t offset);
     /* in_place: whether the descriptor is at the offset where the read window ends, of the same file.
      * With `thoroughly` false (on exit) it misses a replaced file at the same offset, and moves of a
      * descriptor from fdopen.  Its only system call is then lseek, if the program has not moved the
-     * descriptor.  Every module of bulk input has in_place. */
+     * descriptor.  At another offset or on another file it compares up to 512 preceding bytes with those
+     * read.  Every module of bulk input has in_place. */
     bool (*in_place)(struct asf_cios *c, bool thoroughly);
     /* busy: whether there are regions outside the stream's buffers (streams/positional.c).
      * end_apart: returns the largest end offset of the output regions among them; 0: there are none.

@@ -4,7 +4,7 @@
  * buffer's regions.
  *
  * A single region costs a pointer and a count (<asf/inline.h>).  Two or more are in the table of their
- * buffer.
+ * buffer, and so is an output region of a stream that is line buffered or unbuffered, or waits.
  * Lock: held.
  */
 #ifndef ASF_BACKPLANE_REGIONS_H
@@ -19,7 +19,8 @@ void *asf__salloc_slow(struct asf_cios *c, ssize_t *length, bool some);
 int asf__sfree_slow(struct asf_cios *c, char *p);
 /* asf__abandon: give a region back without its bytes: those of an output region are not put.
  * returns  0; -EINVAL: no region begins at p; -ENOMEM.
- * asf__put_without_regions: abandon all regions of output at exit, and put the rest. */
+ * asf__put_without_regions: abandon all regions of output at exit, and put the rest.  With the ASI alone,
+ * exit tries each lock once, and goes on without it. */
 int asf__abandon(struct asf_cios *c, char *p);
 void asf__put_without_regions(struct asf_cios *c);
 

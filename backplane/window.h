@@ -25,8 +25,9 @@ static inline __attribute__((always_inline)) bool asf__is_putting(const struct a
 }
 
 /* Whether getc and its kin return the end of the file without trying, as C requires once it was met.
- * clearerr, ungetc and a seek clear the flag.  A stream with ASF_FOLLOWS tries again; so do fread of a whole
- * buffer, and salloc. */
+ * clearerr, ungetc, fseek and a positional call clear the flag; asf__seek does not.  A stream with
+ * ASF_FOLLOWS tries again.  salloc tries again, and so does fread of a whole buffer, except with
+ * ASF_READS_ON. */
 static inline bool asf__has_ended(const struct asf_cios *c) {
     return c->flags & ASF_EOF && !(c->flags2 & ASF_FOLLOWS);
 }
@@ -52,7 +53,7 @@ static inline size_t asf__unread(const struct asf_cios *c) {
 }
 
 /* Returns the room in the write window: 0 where each byte must be checked (line buffered, unbuffered,
- * wide). */
+ * wide), and on a new stream. */
 static inline size_t asf__room(const struct asf_cios *c) {
     return c->write_end > c->write_ptr ? (size_t)(c->write_end - c->write_ptr) : 0;
 }
@@ -162,9 +163,9 @@ static inline void asf__publish_others(const struct asf_cios *c) {
         asf__publish_others_slow(c);
 }
 
-/* Enclose `get`, `put`, `get_on` and `put_on`, which may wait; a module's `fill` or `drain` encloses its own
- * system calls, or none.  They record whether asf__cancelled must unlock the stream if
- * the thread is cancelled in the call.  Exit does not touch the stream meanwhile. */
+/* Enclose `get`, `put`, `get_on` and `put_on`, which may wait; a module's `fill` or `drain` encloses its
+ * own system calls, or none.  They record whether asf__cancelled must unlock the stream if the thread is
+ * cancelled in the call.  Exit in another thread does not touch the stream meanwhile. */
 static inline enum asf_use asf__begin_system_call(struct asf_cios *c) {
     enum asf_use was = c->use;
     c->left = was;

@@ -110,7 +110,8 @@ ASF_EXPORT void *asf_salloc(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
 
 /* sfree: give a region back.  The bytes of an output region are complete from now on and may be
- * written.  Output before a region in use may wait for that region, too; sflush writes it.
+ * written; a line-buffered or unbuffered stream writes them at once.  Output before a region in
+ * use may wait for that region, too; sflush writes it.
  *   ptr      the pointer from salloc, srealloc or sallocAt
  * returns  0; -EINVAL: no region of this stream begins at the pointer; for
  *          output, the negated errno value of a write that was waiting for
@@ -179,7 +180,9 @@ ASF_EXPORT int64_t asf_tell(struct asf_cios *stream);
 /* sflush: for output: write the completed regions that are before the oldest region that has not been
  * given back.  For input: set the descriptor's offset to the stream's, if it can seek.
  * returns  0; a negated errno value; or -EBUSY: regions not yet given back
- *          keep bytes from being written.  They are written when the regions are given back.
+ *          keep bytes from being written.  Bytes in a buffer that was full are written when its
+ *          regions and those before it are given back, bytes in the current buffer by the next
+ *          sflush, by sclose, or when the buffer is full.
  *          As with fflush(), bytes that a failed write has not written are lost:
  *          -ENOSPC, or -EAGAIN of a non-blocking descriptor, is returned
  *          once and the bytes are not written again.  In a file that sopen has opened without

@@ -21,7 +21,8 @@ extern "C" {
 /* The functions of a module.
  * arguments  c: the stream; asf_stream_data(c) is the module's own data.
  * returns    a negated errno value on failure; errno is not touched.
- * lock       the stream's is held around each call; no function may call a
+ * lock       the stream's is held around each call, except at exit if another
+ *            thread keeps it; no function may call a
  *            function of the library on `c` except asf_stream_data.
  * A function must return: if its thread ends in it, or an exception or a longjmp leaves
  * it, the stream stays locked.  A function that waits in a cancellation point must

@@ -184,24 +184,26 @@ static inline bool asf__has_failed(struct asf_cios *c, int old) {
 
 /* asf__underflow: fill an empty read window; returns 0, or EOF: there are no bytes, or an error.
  * asf__uflow: fill the window, and take and return its first byte; EOF as above.
- * asf__before_input: `before` of asf__fill: flushes stdout for a stream that is line buffered or unbuffered.
- * returns  whether to read: getc and its kin return EOF without trying once they met the end of the file. */
+ * asf__before_input: `before` of asf__fill: on glibc, flushes a line-buffered stdout for a stream that is
+ * line buffered or unbuffered.  returns  whether to read: getc and its kin return EOF without trying once
+ * they met the end of the file. */
 int asf__underflow(struct asf_cios *c);
 static inline int asf__uflow(struct asf_cios *c) {
     return asf__underflow(c) == EOF ? EOF : (unsigned char)*c->read_ptr++;
 }
 bool asf__before_input(struct asf_cios *c);
-/* asf__flush_stdout_before: flush a line-buffered stdout, before `reader` gets input that is line buffered (a
- * terminal) or unbuffered. */
+/* asf__flush_stdout_before: on glibc, flush a line-buffered stdout, before `reader` gets input that is
+ * line buffered (a terminal) or unbuffered. */
 void asf__flush_stdout_before(struct asf_cios *reader);
 /* asf__put_char: put a byte for which the window has no room; EOF: flush. */
 int asf__put_char(struct asf_cios *c, int ch);
 int asf__unget(struct asf_cios *c, int ch);
-/* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many.  fwrite calls it only if the
- * write window has no room for the bytes. */
+/* asf__put_bytes: put n bytes by the stream's buffering mode; returns how many; after an error libc's
+ * count, or (size_t)EOF, for which fwrite returns its whole count.  fwrite calls it only if the write
+ * window has no room for the bytes. */
 size_t asf__put_bytes(struct asf_cios *c, const void *p, size_t n);
 size_t asf__get_bytes(struct asf_cios *c, void *p, size_t n);
-/* asf__flush_stream: fflush() of one stream.
+/* asf__flush_stream: fflush() of one stream; fails with EBUSY while regions hold output back.
  * asf__replace_buffer: make p[0..size) the buffer; p NULL: make the stream unbuffered.  Returns false on
  * failure. */
 int asf__flush_stream(struct asf_cios *c);
@@ -219,10 +221,14 @@ off64_t asf__tell_file(struct asf_cios *c);
 int asf__pclose_child(pid_t child);
 /* asf__area_close: fmemopen's close callback, which also identifies a stream of fmemopen. */
 int asf__area_close(void *cookie);
-/* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain.
- * asf__flush_at_exit: flush all streams, with or without their locks; 0 or EOF.
- * asf__finish_all: set each descriptor's offset to where the program has read, even if other processes share
- * it, as libc does; and report the statistics. */
+/* asf__flush_all: fflush(NULL): flush our streams, each with its lock, then libc's chain; puts what regions
+ * do not hold back, and returns 0.
+ * asf__flush_at_exit: flush all streams, newest first; glibc flushes its standard streams itself, after all
+ * others.  It waits a tenth of a second for a lock, then goes on without it.  It skips a stream on which
+ * another thread is in a system call.  Returns 0 or EOF.
+ * asf__finish_all: abandon the output regions in use, and put the rest.  Set the offset of each descriptor
+ * that libc would set to where the program has read, even if other processes share it.  Report the
+ * statistics. */
 int asf__flush_all(void);
 int asf__flush_at_exit(void);
 void asf__finish_all(void);
