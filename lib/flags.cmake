@@ -25,8 +25,8 @@ add_compile_options($<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_
 # Assertions are enabled in Debug builds only; distributions build without a build type.
 add_compile_definitions($<$<NOT:$<CONFIG:Debug>>:NDEBUG>)
 
-# Turns _FORTIFY_SOURCE off for some targets.  -Wp options take effect last, and
-# distributions turn it on by one, so it must be turned off by one, too.
+# Turns _FORTIFY_SOURCE off for some targets.  Distributions define it by a -Wp option.
+# -Wp options take effect last, so only another -Wp option can undefine it.
 set(asf_unfortified -U_FORTIFY_SOURCE -Wp,-U_FORTIFY_SOURCE)
 
 if(ASF_SANITIZE)

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// text: 560 times 16 times 117 bytes of words; no byte is zero.
+// text: words, 560 * 16 * 117 bytes; no byte is zero.
 const std::string &text();
 
 // make_file: write `copies` copies of the text to a file; returns its path.
@@ -23,8 +23,8 @@ std::string make_file(const std::string &path, size_t copies);
 double cpu_now(); // nanoseconds of the process
 double now();     // nanoseconds elapsed
 
-// in_threads: run the work in so many new threads; returns the nanoseconds from the start of the first thread
-// to the end of the last.
+// in_threads: run the work in `threads` new threads; returns the nanoseconds from the start of the first
+// thread to the end of the last.
 double in_threads(unsigned threads, const std::function<void(unsigned)> &work);
 
 // add_case: register a case: one() returns the nanoseconds of `count` operations.  The reference of a group
@@ -36,7 +36,7 @@ inline uint64_t ends(const char *region, size_t n) {
 }
 
 void add_regions(const std::string &directory); // regions of 16 and 117 bytes in sequence
-void add_turns(const std::string &directory);   // input and output, alternating
+void add_turns(const std::string &directory);   // alternating input and output
 void add_places(const std::string &directory);  // 16 bytes at random offsets of a file
 void add_outputs(const std::string &directory); // positional output and updates, by threads
 

@@ -18,7 +18,7 @@ constexpr size_t region_size = 16, place_count = 100000;
 struct place_file {
     std::string name, path;
     std::vector<off_t> places;
-    uint64_t sum = 0; // of ends() of all regions
+    uint64_t sum = 0; // the sum of ends() over all regions
 };
 
 std::vector<off_t> random_places(off_t file_size, size_t count) {
@@ -110,7 +110,7 @@ void add_file(const place_file &file) {
     }
 }
 
-// The same few offsets, all within the stream's buffer.
+// Adds cases for 100,000 offsets below 4000, which are all within the stream's buffer.
 void add_buffer(const std::string &path) {
     place_file near{"buffer", path, {}};
     std::mt19937 engine(7);

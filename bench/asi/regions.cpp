@@ -48,7 +48,7 @@ input_pass by_fread(const stdio_side &side, const std::string &path, size_t size
     };
 }
 
-// The lower limit of input by read(): blocks of whole regions and nothing else.
+// The lower limit of input by read(): reads blocks of whole regions, without a stream.
 input_pass by_read(const std::string &path, size_t size, size_t block_size) {
     const int fd = open(path.c_str(), O_RDONLY);
     return [fd, size, block = std::string(block_size, '\0')]() mutable {

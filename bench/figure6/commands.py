@@ -19,7 +19,7 @@ PACKAGES = {"uutils": "rust-coreutils", "busybox": "busybox-static", "toybox": "
 # Debian renames a program if gzip has a script of the same name.
 SYSTEM_NAMES = {"uncompress": ["uncompress.real", "uncompress"]}
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C"}
-# Forms that are another form with asf's options.
+# Forms that run the program of another form, with options of asf.
 OPTIONS = {"relinked-128K": ("relinked", "buffer=128K")}
 
 # The row that shows what a form costs before it moves any data.
@@ -28,9 +28,8 @@ STARTUP = "cat of nothing"
 # The routes: input and output; the other end of a pipe is the system's cat.
 ROUTES = {"null": "file to /dev/null", "file": "file to file", "pipe": "file to pipe", "feed": "pipe to file"}
 
-# A row of the tables: what is run, by which route, and with which arguments.  In the arguments, {text}, {copy}, {part},
-# {packed} and {out} stand for files; {out} is also standard output unless the arguments name it.  From a pipe comes
-# what `feeds` names.
+# A row of the tables: program, route and arguments.  In the arguments, {text}, {copy}, {part}, {packed} and {out} stand
+# for files; {out} is also standard output unless the arguments name it.  `feeds` names the file that an input pipe carries.
 Case = collections.namedtuple("Case", "title program route arguments feeds", defaults=("text",))
 
 

@@ -29,7 +29,7 @@ TARGETS = [
     Target("diff", "file", "relinked", ("plain",), 2.0), Target("diff", "file", "asi", ("plain",), 3.67),
     Target("cp", "file", "relinked", ("plain",), 2.0), Target("cp", "file", "asi", ("plain",), 2.5),
 ]
-# For these rows and for pipes, whose two ends are processes, elapsed time counts: they may use several processors.
+# Elapsed time counts for these rows and for pipes: their threads or processes may use several processors.
 TOGETHER = {"wc -l"}
 MEAN_TARGETS = {("relinked", "plain"): 1.3, ("recompiled", "plain"): 1.3, ("asi", "plain"): 2.0}
 # The most milliseconds that the preload may add to a program's start.
@@ -49,7 +49,7 @@ class Measured:
         self.start_splices()
 
     def start_splices(self):
-        """Splicing starts no program, so the start of the system's cat is added to it."""
+        """Adds the start of the system's cat to the times of splicing, which starts no program."""
         start = self.times.get((commands.STARTUP, "null", "system"), (0, 0))
         for key in [key for key in self.times if key[2] == "splice"]:
             self.times[key] = tuple(time + more for time, more in zip(self.times[key], start))
@@ -62,13 +62,13 @@ class Measured:
         return list(dict.fromkeys(job.case for job in self.jobs if job.case.route == route))
 
     def speedup(self, title, route, form, over, elapsed=False):
-        """Returns how many times as fast as the other the form is, or None if one is missing."""
+        """Returns the time of `over` divided by the time of `form`, or None if one is missing."""
         if (title, route, form) not in self.times or (title, route, over) not in self.times:
             return None
         return self.times[title, route, over][elapsed] / max(self.times[title, route, form][elapsed], 1e-6)
 
     def verdict(self, title, route, form, over, elapsed=False):
-        """Returns the same as a verdict."""
+        """Returns the verdict on `form` against `over`, or None if one is missing."""
         row = self.rows.get((title, route))
         if not row or not {form, over} <= set(row.sides):
             return None
@@ -76,7 +76,7 @@ class Measured:
         return row.verdict(form, self.noise[by], over, by)
 
     def is_slower(self, *of):
-        """Splicing has no verdict, since the start of a program is added to its time."""
+        """Returns whether the form is slower.  Splicing has no verdict, since its time includes an added start."""
         verdict = self.verdict(*of)
         return verdict.word == "slower" if verdict and "splice" not in of else self.speedup(*of) < 1
 
@@ -128,7 +128,7 @@ def geometric_mean(ratios):
 
 
 def program_means(measured):
-    """{program: {(form, over): geometric mean over the routes and the file systems}}."""
+    """Returns {program: {(form, over): geometric mean over the routes and the file systems}}."""
     means = {}
     for program in commands.PROGRAMS:
         keys = [(place, case) for place in measured for route in commands.ROUTES for case in place.cases(route)
@@ -140,7 +140,7 @@ def program_means(measured):
 
 
 def print_means(measured):
-    """Returns the geometric means over all programs."""
+    """Prints the means of each program and of all programs; returns the means of all programs."""
     means = program_means(measured)
     head(["program"] + [f"{form} / {over}" for form, over in MEANS] + ["paper, linked to ASF", "paper, on ASI"])
     for program, found in means.items():
@@ -196,7 +196,7 @@ def stated_targets(place):
 
 
 def slower_forms(place):
-    """Yields each form that is slower and must not be, as a target."""
+    """Yields a missed target for each form that is slower and must not be."""
     for route, words in commands.ROUTES.items():
         for case in place.cases(route):
             for form, over in (("preloaded", "system"), ("relinked", "plain"), ("relinked-128K", "plain"),

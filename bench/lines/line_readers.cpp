@@ -92,7 +92,7 @@ tally by_salloc_until(const char *path) {
     return found;
 }
 
-// --- by hand: each function takes the lines of a block, and returns the bytes that it has not used -------
+// --- by hand: each function takes the lines of a block; returns the number of bytes after the last line ---
 
 struct with_memchr {
     static size_t split(tally &found, const char *text, size_t n) {

@@ -27,7 +27,7 @@ struct tally {
 
 struct input {
     std::string name, path, text;
-    char separator; // of fields
+    char separator; // between fields
 };
 
 // make_inputs: files of 16 MB under a directory, and the same in memory.  make_integers and make_reals:
@@ -63,16 +63,16 @@ struct reader {
     tally (*read)(const input &from, double *nanoseconds);
 };
 
-std::vector<reader> line_readers();  // of input::path
-std::vector<reader> field_readers(); // of the lines of input::text
+std::vector<reader> line_readers();  // read lines of the file input::path
+std::vector<reader> field_readers(); // find fields in the text input::text
 
-// In C++.
+// Readers in C++.
 reader cxx_line_reader();
-std::vector<reader> cxx_field_readers(); // of the lines of input::path
+std::vector<reader> cxx_field_readers(); // read fields of the file input::path
 std::vector<reader> integer_readers();
 std::vector<reader> real_readers();
 
-double cpu_now(); // nanoseconds
+double cpu_now(); // CPU time, nanoseconds
 
 // module_of: the stream module that serves the file; whether it is mapped or read depends on its pages in the
 // cache.

@@ -68,7 +68,7 @@ class Verdict:
         return not any(self.interval.least <= end <= self.interval.greatest for end in (self.band, 1 / self.band))
 
     def __str__(self):
-        """No difference has no number: a reader would take noise for a result."""
+        """Returns the verdict as text.  "no difference" has no number, since a reader would take noise for a result."""
         if self.word == "no difference":
             return self.word
         return f"{self.word} {self.interval.ratio:.2f} [{self.interval.least:.2f}, {self.interval.greatest:.2f}]"

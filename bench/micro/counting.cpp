@@ -33,7 +33,7 @@ struct counters {
 } // namespace
 
 void count_instructions(benchmark::State &state, const std::function<void()> &work) {
-    static const counters group; // of the thread that runs all benchmarks with one thread
+    static const counters group; // of the thread that runs all single-threaded benchmarks
     if (!group.there() || state.threads() > 1)
         return work();
     ioctl(group.instructions, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);

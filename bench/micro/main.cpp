@@ -91,7 +91,7 @@ void add_all(bool second_thread) {
         add_limits();
 }
 
-// Adds the run's facts to the report, above all the calls that are libc's on both sides.
+// Adds the run's facts to the report, including the calls that asf leaves to libc.
 void describe(const arguments &given) {
     std::string left;
     for (const std::string &symbol : asf_side().elsewhere)

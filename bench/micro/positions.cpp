@@ -9,7 +9,7 @@
 
 namespace {
 
-// A mover has step(), the timed calls, and at(), the offset where they leave the stream.
+// A mover has step(), the timed calls, and at(), the stream's offset after step().
 
 // Seeks forward by 16 bytes 127 times and back again: always within libc's 4096-byte buffer.
 template <int whence> struct near_seek {
@@ -88,7 +88,7 @@ void add_opening(const std::string &name, const input_file &(*input)()) {
         return open_get_close(side, input()) == static_cast<unsigned char>(input().bytes[0]);
     };
     const auto time = [=](benchmark::State &state, const stdio_side &side) {
-        const input_file &made = input(); // made before the clock starts
+        const input_file &made = input(); // makes the file before the clock starts
         for (auto _ : state)
             benchmark::DoNotOptimize(open_get_close(side, made));
     };

@@ -62,7 +62,7 @@ int __sprintf_chk(char *, int, size_t, const char *, ...);
 
 struct stdio_side {
     std::string name;                   // "libc", "asf" or "again"
-    std::string library;                // the file it was found in
+    std::string library;                // the path of the library
     std::vector<std::string> elsewhere; // functions that this library does not define
 #define BENCH_MEMBER(function, symbol) decltype(&::function) function;
     BENCH_STDIO(BENCH_MEMBER)

@@ -2,9 +2,9 @@
  *
  * musl_calls.c - makes one call of stdio many times, on standard input and output, which are files.
  *
- *     musl_calls           names the calls, and how often report makes each
- *     musl_calls CALL N makes N of them, prints nanoseconds of CPU time a call to stderr, and appends the
- *     last data read, and its offset, to the output
+ *     musl_calls         prints the names of the calls, and how often report makes each
+ *     musl_calls CALL N  makes CALL N times, prints nanoseconds of CPU time a call to stderr, and appends the
+ *                        last data read, and the input's offset, to the output
  */
 #define _GNU_SOURCE
 #include <stdio.h>

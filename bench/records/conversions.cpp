@@ -168,8 +168,8 @@ void copies(std::vector<Way> &all) {
                 w.moves.decode);
 }
 
-// The same for a message that is taken over and converted in place.  Each pass needs a new message, copied by
-// memcpy and checked; the time of this is subtracted.
+// Times conversions in place, by asf_record_take_over.  Each pass needs a new copy of the message.  The time
+// to copy and to check it is measured separately and subtracted.
 struct Arriving : Same {
     Memory arrived{ROOM};
 

@@ -149,7 +149,7 @@ copy_by_vectors(void *to, const void *from, size_t n) {
     return memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, n - i);
 }
 
-// Copies the record, head and items, as one block: the cost of memory alone.
+// Copies the record, head and items, as one block: shows the cost of memory alone.
 struct Copy : Base {
     using Function = void *(void *, const void *, size_t);
     Function *function;
@@ -178,7 +178,7 @@ struct Copy : Base {
     }
 };
 
-// The cost of the tables' own calls.
+// Does no work: shows the cost of the calls that measure the other ways.
 struct Nothing : Base {
     static size_t encode() { return 1; }
     const void *message() const { return &head; }

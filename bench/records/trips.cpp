@@ -24,7 +24,7 @@ namespace {
 volatile double sink;
 constexpr double SECONDS = 0.03;
 
-// A round trip's use of a way: `receive` reads the record into a struct or in place.
+// The ends of a round trip: `way` moves the record, and `receive` reads it into a struct or in place.
 struct Ends {
     Way &way;
     const std::function<double(const void *, size_t)> &receive;

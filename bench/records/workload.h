@@ -74,7 +74,7 @@ struct Way {
     std::function<size_t()> encode;            // into the way's own memory; returns the bytes
     std::function<double()> decode;            // into a struct; returns a sum of the values read
     std::function<double()> view;              // reads the message in place; returns a sum
-    std::function<const Pieces &()> send;      // encode, for the wire
+    std::function<const Pieces &()> send;      // encodes; returns the pieces to send
     std::function<double(const void *, size_t)> receive,
         look; // as decode and view, of a received message
     // For ways that support streams: write a record to a stream, read one, and end the use of streams.

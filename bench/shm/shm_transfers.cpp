@@ -146,7 +146,7 @@ class Exchange {
     virtual ~Exchange() = default;
     virtual void write(Watch &watch, const Work &w) = 0;
     virtual uint64_t read(Watch &watch, const Work &w) = 0;
-    // The brief's 1000; more if the transport between could buffer 1000.
+    // The brief has 1000 transfers; a transport that can buffer 1000 blocks makes more.
     virtual int transfers() const { return 1000; }
 };
 
@@ -332,7 +332,7 @@ void transfers(int pairs, size_t block) {
                exchange(exchanges[k], block, pairs));
 }
 
-// Adds to a counter under the lock, in `in` processes.
+// Increments a counter under the lock in `in` processes, `rounds` times each.
 double count_under(Lock &lock, int in, int rounds) {
     const Shared memory(sizeof(uint64_t));
     volatile uint64_t *counter = memory.at<uint64_t>();

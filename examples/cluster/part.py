@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""part.py PARTS NUMBER: writes the bytes of the part on that line of cut.py's output, the first of which is 1."""
+"""part.py PARTS NUMBER: writes the bytes of one part: line NUMBER, counted from 1, of PARTS, the output of cut.py."""
 import json
 import linecache
 import shutil

@@ -47,9 +47,9 @@ static uintmax_t limit = UINTMAX_MAX;
 static struct cmp_file files[2];
 
 static struct {
-    uintmax_t bytes, lines; /* before the current byte */
+    uintmax_t bytes, lines; /* counts before the current byte */
     bool line_start;        /* the current byte is the first of its line */
-    int width;              /* of a byte's number with -l */
+    int width;              /* columns of a byte's number with -l */
     int result;
 } state = {.line_start = true};
 
@@ -186,7 +186,7 @@ static void open_files(void) {
     open_file(&files[!first]);
 }
 
-/* Seek over the bytes to skip.  If the file cannot seek, `skip` stays, and cmp_files reads those bytes.
+/* Seek over the bytes to skip.  If the file cannot seek, `skip` is unchanged, and cmp_files skips by reading.
  * returns  the file's offset, or -1. */
 static off_t position(struct cmp_file *file) {
     off_t at = lseek(file->fd, file->skip, SEEK_CUR);

@@ -50,7 +50,7 @@ void output_close(struct asf_cios *out);
 /* A program that reads each of its files and writes to standard output. */
 struct filter {
     struct asf_cios *out; /* opened after the first file that can be opened; NULL before */
-    /* Process one file.  returns  0 or a negated errno value. */
+    /* processes one file; returns 0 or a negated errno value */
     int (*work)(struct input *in, const char *name);
     bool (*failed)(const char *name, int error); /* report an errno value */
 };

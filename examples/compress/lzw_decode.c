@@ -31,9 +31,9 @@ struct lzw_decoder {
     uint32_t next;        /* code of the unfinished string: the next code has its last byte */
     uint32_t next_max;    /* the width grows when `next` exceeds this */
     uint32_t table_end;   /* one more than the greatest code */
-    uint64_t bytes_in;    /* input bytes of earlier calls */
+    uint64_t bytes_in;    /* input bytes that earlier calls have read */
     uint64_t group_start; /* the input bit where the width last changed */
-    unsigned skip;        /* bits that fill the last group, still to skip */
+    unsigned skip;        /* filler bits of the last group, still to skip */
     uint64_t bits;        /* read, not yet decoded */
     unsigned bit_count;
     struct string strings[CODES + 1];
@@ -191,7 +191,7 @@ static enum event decode_first(struct lzw_decoder *coder, struct source *in, uns
     return NO_ROOM;
 }
 
-/* Change the width.  The rest of the group of eight codes is filling, to be skipped. */
+/* Change the width.  The unused codes of the group of eight are filler, which must be skipped. */
 static void change_width(struct lzw_decoder *coder, const struct source *in, unsigned width) {
     uint64_t bytes = coder->bytes_in + (uint64_t)(in->at - in->start);
     uint64_t position = bytes * 8 - coder->bit_count;

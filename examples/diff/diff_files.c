@@ -168,7 +168,7 @@ static int stat_side(struct side *side) {
         return stat(side->name, &side->status) == 0 ? 0 : errno;
     if (fstat(STDIN_FILENO, &side->status) != 0)
         return errno;
-    clock_gettime(CLOCK_REALTIME, &side->status.st_mtim); /* the input is as new as this run */
+    clock_gettime(CLOCK_REALTIME, &side->status.st_mtim); /* the headers show the time of this run */
     return 0;
 }
 

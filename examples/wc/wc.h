@@ -27,7 +27,7 @@ struct wc_text {
 
 /* The kinds of text that wc must find to print its counts.  Each depth includes those before it. */
 enum wc_depth {
-    WC_BYTES,      /* bytes alone */
+    WC_BYTES,      /* no text, only its size */
     WC_LINES,      /* newlines */
     WC_WORDS,      /* words and columns, in a locale whose characters are single bytes */
     WC_CHARACTERS, /* characters, in a locale whose characters may have several bytes */

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """make_site.py SITE: makes a web site of the manual pages and the Markdown files of the tree, in the folder SITE.
 
-mkdocs makes it of copies of the Markdown files, and of the manual pages as mandoc converts them, in the folder man.
+mandoc converts the manual pages, for the site's folder man.  mkdocs then makes the site from these pages and from
+copies of the Markdown files.
 """
 import json
 import os
@@ -37,8 +38,8 @@ class Manual:
         self.does = re.search(r"^\.Nd (.*)", source, re.MULTILINE)[1]
 
     def markdown(self, described):
-        """Headings in Markdown, for mkdocs to know them; all else as mandoc writes it.  References to pages that are not
-        ours are text."""
+        """Returns the page: mandoc's HTML, with headings in Markdown, which mkdocs needs for its table of contents.
+        References to pages that are not ours become text."""
         converted = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S", self.path], check=True,
                                    capture_output=True, encoding="utf-8").stdout
         text = re.search(r'<div class="manual-text">\n(.*)</div>', converted, re.DOTALL)[1]
@@ -71,7 +72,7 @@ def navigation(manuals):
 
 
 def link(match, page, pages):
-    """A link to a page of the site, or the path as text.  One that leads nowhere is left, for mkdocs to complain about."""
+    """Returns a link to a page of the site, or the path as text.  A dead link stays, so that mkdocs reports it."""
     text, target, anchor = match[1], match[2], match[3] or ""
     folder = os.path.dirname(page)
     path = os.path.normpath(os.path.join(folder, target))
@@ -84,14 +85,14 @@ def link(match, page, pages):
 
 
 def reference(match, page, described):
-    """`man NAME` or NAME(SECTION), as a link if it is a page of ours."""
+    """Returns `man NAME` or NAME(SECTION); as a link if the page is ours."""
     names = [f"{match[1] or match[2]}.{section}" for section in match[3] or SECTIONS]
     found = [described[name] for name in names if name in described]
     return f"[{match[0]}]({'../' * page.count('/')}man/{found[0]}.md)" if found else match[0]
 
 
 def adapt(text, page, pages, described):
-    """What GitHub shows in another way than mkdocs, written for mkdocs."""
+    """Returns the page rewritten for mkdocs, where mkdocs shows Markdown differently from GitHub."""
     parts = CODE.split(text)
     for i, part in enumerate(parts):
         if i % 2:
@@ -108,13 +109,13 @@ def adapt(text, page, pages, described):
 
 
 def with_charts(results):
-    """A part that bench/report has drawn a chart for begins with it."""
+    """Returns the results with bench/report's chart, if there is one, at the beginning of each part."""
     return re.sub(r"(<!-- (\S+) -->\n## (.*)\n)", lambda m: f"{m[1]}\n![{m[3]}](results/{m[2]}.svg)\n"
                   if (TREE / f"bench/results/{m[2]}.svg").exists() else m[0], results)
 
 
 def collect(folder):
-    """Writes all that mkdocs needs.  `described` has the file of the manual page of each name."""
+    """Writes all files that mkdocs needs: settings, pages, style and charts."""
     manuals = sorted((Manual(path) for path in TREE.glob("interfaces/**/man/*.[1-8]")),
                      key=lambda manual: (manual.section, manual.title))
     described = {f"{name}.{manual.section}": manual.file for manual in manuals for name in manual.names}

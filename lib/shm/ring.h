@@ -83,8 +83,8 @@ struct asf_ring {
     uint32_t budget;       /* with one processor: yields before sleeping */
     char **old;            /* earlier mappings of the data */
     size_t old_count;
-    int in_use; /* for a ring of a pipe (pipe_ring.c): a call uses the ring */
-    bool dirty; /* for a ring of a pipe: the writer has written to the pipe */
+    int in_use; /* for a ring of a pipe (pipe_ring.c): 1 while a call uses the ring */
+    bool dirty; /* for a ring of a pipe: the writer may have written to the pipe since its last publish */
 };
 
 /* asf__ring_size: the smallest ring size of at least `wanted` bytes; 0: too large. */
@@ -100,8 +100,8 @@ int64_t asf__ring_check(int fd);
 int asf__ring_attach(int fd, enum asf_ring_end end, struct asf_ring **ring);
 /* asf__ring_detach: release the end, announce that, and unmap.  -EIO: the ring was truncated. */
 int asf__ring_detach(struct asf_ring *r);
-/* asf__ring_remap: map the data at a new address.  `keep` copies the bytes that regions still point to.  The
- * old addresses then hold these copies in private memory, which the writer cannot overwrite. */
+/* asf__ring_remap: map the data at a new address.  Calls keep(arg, copy), which copies the bytes that regions
+ * still point to.  The copy then replaces the old mapping: it is private, so the writer cannot change it. */
 int asf__ring_remap(struct asf_ring *r, void (*keep)(void *arg, char *copy), void *arg);
 
 /* asf__ring_corrupt: whether the ring was truncated or overwritten. */

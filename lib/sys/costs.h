@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Bytes.  A smaller file is never worth a map, nor a smaller copy a special call: the table is not read. */
+/* Bytes.  For fewer bytes read and write are always as fast as other calls, so the table is not read. */
 enum { ASF_COSTS_LEAST = 64 << 10 };
 
 enum { ASF_COSTS_FILE_SYSTEMS = 8, ASF_COSTS_SIZE = 2048 };
@@ -33,7 +33,7 @@ struct asf_costs {
     size_t map_min; /* bytes; the smallest file that is mapped faster than read */
     size_t window;  /* bytes, a multiple of 2 MiB */
     size_t buffer;  /* output buffer, bytes, a multiple of 4096 */
-    size_t copy;    /* buffer for copying by read and write; likewise */
+    size_t copy;    /* buffer for copying by read and write, bytes, a multiple of 4096 */
     size_t pipe;    /* size of a pipe that a copy writes to, bytes */
     size_t count;
     struct asf_fs_costs fs[ASF_COSTS_FILE_SYSTEMS];
@@ -46,8 +46,8 @@ const struct asf_costs *asf__costs(void);
 /* asf__costs_of: the table's row for a file system, or NULL. */
 const struct asf_fs_costs *asf__costs_of(long type);
 
-/* asf__map_pays: whether a map is faster by more than 1/16.  The margin is there because each process
- * must fault in a map anew. */
+/* asf__map_pays: whether a map is faster by more than 1/16.  The margin pays for page faults:
+ * each process must fault in a map anew. */
 static inline bool asf__map_pays(const struct asf_fs_costs *fs) {
     return fs->map && fs->map + fs->map / 16 < fs->read;
 }

@@ -16,7 +16,7 @@ static inline void *asf__next(void **cache, const char *name) {
         return found;
     found = dlsym(RTLD_NEXT, name);
     if (!found)
-        abort(); /* libc without one of its own functions */
+        abort(); /* impossible: libc lacks one of its own functions */
     __atomic_store_n(cache, found, __ATOMIC_RELAXED);
     return found;
 }

@@ -55,8 +55,8 @@ static void emit(const char *line, int length, size_t size) {
     }
 }
 
-/* Prints the table's head, once.  NAME_MAX limits the program's name here and elsewhere, so that the line
- * fits: the name may be longer than a file's. */
+/* Prints the table's head, once.  A program may set a name longer than any file name, so NAME_MAX limits the
+ * name: the line then fits. */
 static int headline(char *to, size_t size) {
     static bool headed;
     if (__atomic_exchange_n(&headed, true, __ATOMIC_RELAXED))
@@ -74,7 +74,8 @@ static const char *tell_bulk(char to[48], const struct asf_stats *s) {
     return to;
 }
 
-/* Returns the number of calls that needed no system call: at least all minus one for each system call. */
+/* Returns the least possible number of calls that needed no system call: each system call may be another
+ * call's. */
 static uint64_t served(const struct asf_stats *s) {
     return s->calls > s->syscalls ? s->calls - s->syscalls : 0;
 }

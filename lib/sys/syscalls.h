@@ -115,8 +115,8 @@ static inline __attribute__((always_inline)) int asf__cancellable_open(const cha
 }
 
 /* asf__read, asf__write, asf__open and so on: the table's calls.  Here reading, writing and opening are
- * cancellation points; calls through asf__sys are not.  After a system call the processor cannot predict
- * returns: each level of calls above it costs some 7 ns, so the usual case skips the table's two levels. */
+ * cancellation points; calls through asf__sys are not.  After a system call the processor mispredicts
+ * returns: each return costs some 7 ns.  So if the table has its usual entry, the system call is inline. */
 ssize_t asf__plain_read(int fd, void *buf, size_t n);
 ssize_t asf__plain_write(int fd, const void *buf, size_t n);
 off64_t asf__plain_lseek(int fd, off64_t offset, int whence);

@@ -44,7 +44,7 @@ static struct real from_double(double v) {
 
 /* Splits a long double into 64 bits of its mantissa, sign and exponent.  Returns false if its mantissa
  * has more bits. */
-#if __LDBL_MANT_DIG__ == 64 /* x86-64 */
+#if __LDBL_MANT_DIG__ == 64 /* the x87 format of x86-64 */
 static bool long_double_parts(long double v, uint64_t *mantissa, unsigned *exponent) {
     *exponent = 0;
     memcpy(mantissa, &v, sizeof *mantissa);

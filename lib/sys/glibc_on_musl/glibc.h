@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * glibc.h - names of glibc that musl lacks or spells otherwise.  On musl this file is included before
+ * glibc.h - names of glibc that musl lacks or spells differently.  On musl this file is included before
  * every file (lib/libc.cmake), and this directory has the headers of glibc that musl lacks.
  * In lib/ only this directory and text/of_libc.h test for musl.  The rest of lib/, backplane/ and streams/
  * use glibc's names.
