@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""measure_test.py: what bench/measure makes of made-up samples, on a made-up clock, and of commands that fail."""
+"""measure_test.py: tests bench/measure with simulated samples and a simulated clock, and with commands that fail."""
 import os
 import random
 import sys
@@ -13,7 +13,7 @@ import measure  # noqa: E402
 
 
 class MadeUp:
-    """Rows whose sides take made-up times, which a clock of their own counts."""
+    """Makes rows with simulated times.  Its clock is the sum of these times, in seconds."""
 
     def __init__(self, seed):
         self.now, self.random, self.calls = 0.0, random.Random(seed), []

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report_page.py LIBRARY: measures four programs with LIBRARY preloaded, has bench/report make its page of them, and
-looks at it: charts in both themes, the table, nothing from elsewhere.  Where chromium is installed the page is laid out at
-400 and 1,400 pixels, and must fit.  And what bench/results.md keeps of earlier runs.
+"""report_page.py LIBRARY: measures four programs with LIBRARY preloaded, and makes the page of bench/report from them.
+The page must have charts in both themes and the table, and load no other file.  If chromium is installed, the page must
+fit into windows of 400 and 1,400 pixels.  Also tests which parts of earlier runs bench/results.md keeps.
 """
 import importlib.machinery
 import importlib.util
@@ -51,7 +51,7 @@ class Page(unittest.TestCase):
 
     @unittest.skipUnless(CHROMIUM, "chromium is not installed")
     def test_fits_narrow_and_wide_windows(self):
-        # a frame, since chromium's own window is at least 500 pixels wide
+        # a frame can be narrower than chromium's own window, which has at least 500 pixels
         path = os.path.join(self.folder, "frame.html")
         for width in (400, 1400):
             with open(path, "w", encoding="utf-8") as file:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare_programs.py - the example programs in their forms, and the system's own.
+"""compare_programs.py - compares each form of an example program with the system's program of the same name.
 
-The command lines of NAME.cases (tests/filters/corpus.py tells their form) are run once with the system's program NAME
-and once with each form of the example under that name; stdout, stderr, exit status and the files that are left must be
-the same, byte for byte.
+Runs each command line of NAME.cases with the system's program NAME, and with each form of the example under this name.
+stdout, stderr, exit status and the files afterwards must be the same, byte for byte.  tests/filters/corpus.py describes
+the format of NAME.cases.
 """
 import argparse
 import collections
@@ -35,9 +35,9 @@ def parse_arguments():
 
 
 class Forms:
-    """For each form a folder with the program under the system's name, to be first in PATH.
+    """Makes a folder for each form, which contains the form's program under the system's name and comes first in PATH.
 
-    The programs and the libraries are copied to where every user may read them."""
+    Copies the programs and the libraries, so that every user can read them."""
 
     def __init__(self, arguments, name, root):
         self.libraries = os.path.join(root, "lib")

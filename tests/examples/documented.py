@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""documented.py BUILD DOCUMENT...: does what the documents tell people to do.
+"""documented.py BUILD DOCUMENT...: runs the code blocks of the documents, and checks what the documents say about them.
 
-Each block of shell runs as it is printed, one after the other, in a copy of the tree's examples, with what BUILD
-installs; a block marked "output" is what the block before it prints on standard output, and one marked "c FILE" or
-"python FILE" is a part of that file.  A block marked with its language alone is a whole program, which is built (of C and
-C++ by the block of CMake) and run where the shell was; all of them print the same.  Rust is left out without cargo.
-Without BUILD ("-") the asf that the system has installed is used.
+The mark of a block decides its use:
+
+    sh                      a shell script
+    output                  the standard output of the sh block before it
+    c FILE, python FILE     an excerpt from FILE
+    c, cpp, python, rust    a whole program
+    cmake                   the project that builds the C and C++ programs
+
+One shell runs all sh blocks in order, in a folder with a link to the tree's examples.  Then the script builds and runs
+the programs, which must all print the same.  The blocks use the asf that BUILD installs, or the system's asf if BUILD
+is "-".  Without cargo, Rust is omitted.
 """
 import os
 import re
@@ -22,11 +28,11 @@ PROGRAMS = {"c", "cpp", "python", "rust", "cmake"}
 
 
 class Wrong(Exception):
-    """The document says something that is not so."""
+    """The document contains a false statement."""
 
 
 def install(build, prefix):
-    """What a user's shell would have in its environment."""
+    """Installs the build, and returns the environment variables that a user would set for it."""
     subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
     library = next(folder for folder, _, files in os.walk(prefix) if "libasf.so" in files)
     return {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": f"{library}/pkgconfig",
@@ -35,7 +41,7 @@ def install(build, prefix):
 
 
 def run_blocks(blocks, folder, environment):
-    """Returns the outputs, by a shell that leaves each block's in a file of its own."""
+    """Runs the blocks in one shell, and returns the output of each."""
     script = "".join(f"exec >{folder}/output.{i}\n{block}\n" for i, block in enumerate(blocks))
     result = subprocess.run(["bash", "-eu"], input=script, text=True, env={**os.environ, **environment}, check=False,
                             cwd=os.path.join(folder, "tree"), stderr=subprocess.PIPE)
@@ -65,7 +71,7 @@ def write_project(folder, files):
 
 
 def build_with_cmake(folder, settings, source, suffix):
-    """The project of the document's CMake, for the program in this language."""
+    """Writes the document's CMake project for this program.  Returns the commands that build and run it."""
     project = settings.replace(".c)", suffix + ")")
     program = re.search(r"add_executable\((\w+)", settings)[1]
     write_project(folder, {"CMakeLists.txt": project, program + suffix: source})
@@ -82,7 +88,7 @@ def build_with_cargo(folder, source):
 
 
 def commands_of(kind, source, settings, folder):
-    """How a program is built, and run."""
+    """Returns the commands that build and run a program."""
     if kind == "c":
         return build_with_cmake(folder, settings, source, ".c")
     if kind == "cpp":
@@ -94,7 +100,7 @@ def commands_of(kind, source, settings, folder):
 
 
 def check_programs(programs, folder, environment):
-    """Runs the programs in all languages.  Returns how many."""
+    """Runs the program of each language.  Returns the number of programs."""
     sources = {kind: text for kind, text in programs.items() if kind != "cmake"}
     if not shutil.which("cargo"):
         sources.pop("rust", None)
@@ -108,7 +114,7 @@ def check_programs(programs, folder, environment):
 
 
 def check(document, folder, environment):
-    """Returns how many blocks there are of each kind."""
+    """Checks one document.  Returns the numbers of checked blocks, as text."""
     with open(document, encoding="utf-8") as file:
         found = BLOCK.findall(file.read())
     blocks = [text for kind, text in found if kind == "sh"]

@@ -407,7 +407,7 @@ bool are_wrong(enum zeros zeros) {
     return zeros == WRONG_ZEROS || (zeros == SOME_ZEROS && !the->races);
 }
 
-/* Whether file o has not changed since `l`, and does not change now. */
+/* Returns whether file o has not changed since `l`, and is not being changed. */
 static bool is_at_rest(const struct opened *o, const struct look *l) {
     struct look after;
     look_now(&after);

@@ -2,10 +2,10 @@
  *
  * changing_files.h - rounds in which one process changes a file while another reads it.
  *
- * Each byte of the file tells its offset and one of four generations, and is neither zero nor, but for the
- * ends of lines at the same offsets in each generation, a newline.  The process that changes the file keeps a
- * copy of it, so that a read without a change meanwhile is compared byte by byte; any other read must give
- * bytes of some generation, or zeros where the file has had holes.
+ * A byte depends on its offset and on the file's generation, one of four.  No byte is zero.  All generations
+ * have newlines at the same offsets, and no others.  If the file does not change during a read, the result is
+ * compared with a copy of the file.  Otherwise each byte must be that of some generation, or zero where the
+ * file has had holes.
  */
 #ifndef ASF_TESTS_CHANGING_FILES_H
 #define ASF_TESTS_CHANGING_FILES_H
@@ -44,8 +44,9 @@ int changing_files(int argc, char **argv, const struct changing_reader *readers,
 char changing_byte(size_t at, unsigned generation);
 void set_content(unsigned generation, const char *text, long length);
 
-/* For readers: random numbers, which differ in each thread; a moment at which the file may change, for the
- * first thread only; and the program's use of SIGBUS in this round. */
+/* For readers.  set_numbers, any, any_size: random numbers, which differ in each thread.  may_change and
+ * change_at_any_time let the file change; only the first thread calls them.  set_signals_before and
+ * set_signals_now set the program's action for SIGBUS in this round. */
 void set_numbers(uint64_t seed);
 uint64_t any(uint64_t below);
 size_t any_size(size_t most);
@@ -58,18 +59,19 @@ void set_signals_now(void);
 /* Whether the changes may truncate the file, or make holes. */
 bool may_be_cut(void);
 bool may_be_zero(void);
-/* A file of CHANGING_LARGEST bytes that does not change: generation 0. */
+/* Returns the path of a file of CHANGING_LARGEST bytes that does not change: generation 0. */
 const char *still_file(void);
-/* A file with a byte for each page of the changing file: not zero if the page may have SOME_ZEROS. */
+/* Returns the path of a file with a byte for each page of the changing file: not zero if the page may have
+ * SOME_ZEROS. */
 const char *pages_of_zeros(void);
 
 __attribute__((noreturn, format(printf, 2, 3))) void fail_at(long offset, const char *format, ...);
 
 void look_now(struct look *l);
 struct opened opened_now(const struct look *before);
-/* check_bytes: fails for bytes that the file cannot have had at `at`. returns  whether there are zeros
- * that the file cannot have had. SOME_ZEROS: they are in pages in which the file once ended. A map has
- * zeros after the end of the file; once the file is longer again, the library cannot recognize these. */
+/* check_bytes: fails for bytes that the file cannot have had at `at`, except zeros. returns  whether it found
+ * such zeros. SOME_ZEROS: only in pages in which the file once ended. A map has zeros after the end of the
+ * file; after the file has grown, the library cannot recognize these. */
 enum zeros { NO_ZEROS, SOME_ZEROS, WRONG_ZEROS };
 enum zeros check_bytes(long at, const char *p, long n, const char *call);
 /* are_wrong: whether check_bytes found zeros that a read into the reader's own memory must not give. */

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""changing_files.py FILE TABLE SEED CUT ZERO PAGES: reads a changing file by the module asf.  Each byte is
-TABLE's, except for its last two bits, or zero where there were holes (ZERO is not empty).  Truncated parts (CUT is not
-empty) also read as zeros, with an error.  In pages that have a byte in the file PAGES the error may be missing: see
-changing_files.h."""
+"""changing_files.py FILE TABLE SEED CUT ZERO PAGES: reads a changing file by the module asf.
+
+Apart from its last two bits, each byte must be TABLE's.  If ZERO is not empty, the file may have holes, which read as
+zeros.  If CUT is not empty, the file may be truncated: the lost bytes read as zeros, and a call reports an error.  PAGES
+has a byte for each page of FILE; where it is not zero, the error may be missing (see changing_files.h)."""
 import errno
 import mmap
 import random
@@ -27,7 +28,7 @@ def fail(*message):
 
 
 def zeros(at, data, call):
-    """Returns whether there are zeros for which there must be an error."""
+    """Returns whether `data` has zeros that the library must report.  Ends the test for any other wrong byte."""
     expected = EXPECTED[at:at + len(data)]
     got = bytes(data).translate(PLAIN)
     if got == expected:
@@ -57,7 +58,7 @@ def is_told(error):
 
 
 def place(file):
-    """The file's offset, and whether tell() failed: readline reads ahead, and the next call reports its error."""
+    """Returns the file's offset, and whether tell() reported an error of the readline() before it, which reads ahead."""
     try:
         return file.tell(), False
     except OSError as error:

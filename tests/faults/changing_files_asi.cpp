@@ -71,7 +71,7 @@ struct Held {
     char *p;
     long n, at;
     zeros seen;
-    std::string copy; // of a region that must not change
+    std::string copy; // the contents, if the region must not change
 };
 
 void free_region(Stream &s, Held &h) {
@@ -120,7 +120,7 @@ char *any_region(Stream &s, ssize_t *n) {
     }
 }
 
-// A region may end early, at the file's former end, and a line may be longer.
+// Takes a region or a line. A region may end at the file's former end; a line may exceed the limit.
 void take_region(Stream &s, std::vector<Held> &held) {
     ssize_t n = static_cast<ssize_t>(any_size(CHANGING_LARGEST));
     char *p = any_region(s, &n);

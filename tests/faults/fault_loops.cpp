@@ -30,7 +30,7 @@ namespace {
 std::atomic<bool> *const struck = static_cast<std::atomic<bool> *>(
     ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 
-std::atomic<int> calls_seen; // a stream's own thread makes some
+std::atomic<int> calls_seen; // atomic, since a stream's own thread also makes calls
 
 struct Fault {
     const char *call = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fault_loops.h - scenarios that are run with the n-th call of one kind failing, once or from then on, for
+// fault_loops.h - scenarios that run while the n-th call of one kind fails, once or from then on, for
 // every n until none fails: system calls by the table of lib/sys/syscalls.h and by number, memory and
 // mappings by the linker's --wrap.  Whatever fails, nothing crashes, no descriptor stays open, and wrong or
 // missing bytes are reported.

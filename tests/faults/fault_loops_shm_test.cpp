@@ -287,7 +287,7 @@ Outcome between_processes(bool keeps) {
 
 struct Counted {
     asf_shm_lock lock;
-    int count; // guarded by it
+    int count; // guarded by the lock
 };
 
 // Returns whether all calls succeeded.

@@ -76,7 +76,7 @@ Outcome reads_places() {
     if (!s)
         return o;
     for (size_t at = 0; at < content.size(); at += 5000) {
-        size_t from = at % 10000 ? at - 5000 : at + 5000; // each two halves of 10,000 bytes are exchanged
+        size_t from = at % 10000 ? at - 5000 : at + 5000; // exchanges the halves of each 10,000 bytes
         ssize_t n = 5000;
         auto *p = static_cast<const char *>(asf_sallocAt(s, &n, (int64_t)from, SEEK_SET));
         if (!p) {
@@ -87,7 +87,7 @@ Outcome reads_places() {
         o.told(asf_sfree(s, const_cast<char *>(p)));
     }
     close_stream(s, o);
-    o.text = content; // compared above
+    o.text = content; // the loop has compared the bytes
     return o;
 }
 

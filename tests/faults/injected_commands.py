@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""injected_commands.py ASF GOLDEN - the commands of asf, with each of their system calls failing in turn.
+"""injected_commands.py ASF GOLDEN - runs asf's commands while each of their system calls fails in turn.
 
-strace makes the n-th call of a kind fail, once or from then on, for every n until there is no n-th.  The command
-must then end by itself, and by no signal.  Its results must be those without a fault, or its status reports the failure
-and it prints a message.  It leaves no file that it would not leave without a fault, and no segment after a failure.
+strace makes the n-th call of a kind fail, once or from then on, for n = 1, 2, ... while the command makes n such calls.
+The command must end in time and without a signal.  Either its results are the same as without a fault, or its status is
+not 0 and it prints a message.  It must not leave additional files, nor, after a failure, a segment.
 """
 import argparse
 import collections
@@ -26,10 +26,10 @@ FAULTS = {
     ["EACCES"], "fchmod": ["EPERM"], "getrandom": ["ENOSYS"], "pipe2": ["EMFILE"], "vfork,clone,clone3": ["EAGAIN"],
     "execve": ["EACCES"], "wait4": ["EINTR"], "dup2,dup3,fcntl": ["EMFILE"],
 }
-MOST = 30  # faults of one kind; after so many calls a command only repeats itself
+MOST = 30  # the limit of n: later calls of a command only repeat earlier ones
 Scenario = collections.namedtuple("Scenario", "name command input")
 
-# Names and times of segments, which differ in every run.
+# Matches names and times of segments, which differ in every run.
 CHANGING = re.compile(rb"shmids \S+ .*|p\d+\.[0-9a-f]{12}")
 
 # Matches the loader's own mappings: if one of them fails, the loader ends the program.
@@ -37,7 +37,8 @@ LOADERS = re.compile(r"\bmmap\(NULL, (8192|12288), PROT_READ\|PROT_WRITE, MAP_PR
 
 
 def scenarios(asf, golden):
-    """The commands, in a directory with "text" and "packed".  The output of ls and rm depends on other processes."""
+    """Yields the commands, which run in a directory with the files "text" and "packed".  Omits "shm ls" and "shm rm", whose
+    output depends on other processes."""
     record = golden + "/s390x.records"
     yield Scenario("formats", [asf, "record", "formats", record], None)
     yield Scenario("dump", [asf, "record", "dump", "--json", record], None)
@@ -54,7 +55,7 @@ def is_same(plain, now):
 
 
 class Loop:
-    """One scenario, in its own directory."""
+    """Runs one scenario, in a separate directory."""
 
     def __init__(self, asf, golden, scenario):
         self.scenario = scenario
@@ -75,7 +76,9 @@ class Loop:
             os.unlink(segment)
 
     def run(self, fault):
-        """Returns the output, status, message and files that are left, and the calls that might have failed."""
+        """Returns the results, status, stderr, the names of new files, and strace's log.
+
+        The results are stdout and the contents of the new files."""
         log = self.path("log")
         strace = ["strace", "-q", "-o", log, "-e", f"trace={fault[0]},execve", "-e",
                   f"inject={fault[0]}:error={fault[1]}:when={fault[2]}"] if fault else []
@@ -106,13 +109,13 @@ class Loop:
         return made, done.returncode, done.stderr, left, calls
 
     def faults(self):
-        """Returns the number of faults, and the failures after some of them."""
+        """Tries every fault.  Returns the number of faults, and a text for each fault that the command handles wrongly."""
         made, status, message, left, _ = self.run(None)
         if status != 0:
             return 0, [f"{self.scenario.name}: without a fault: status {status}, {message!r}"]
         count, wrong = 0, []
         for calls, errors in FAULTS.items():
-            if self.scenario.name == "pipe" and calls == "close":  # strace leaves the end of a pipe open
+            if self.scenario.name == "pipe" and calls == "close":  # a close that fails by strace leaves the end of a pipe open
                 continue
             for error in errors:
                 for when in ("",) if error == "EINTR" else ("", "+"):  # after EINTR the command tries again
@@ -131,7 +134,7 @@ class Loop:
 
     @staticmethod
     def judge(plain, now, status, message, calls):
-        """Returns None, or the failure."""
+        """Returns None if the command handled the fault correctly, else a text."""
         if not isinstance(status, int):
             return status
         if status < 0 or 128 < status < 160:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""injected_sequences.py - random sequences of stdio calls whose system calls fail, plainly and under a preloaded library.
+"""injected_sequences.py - compares random stdio calls with libc's, while system calls fail.
 
-In each of the sequences of tests/interfaces/stdio/random_streams.py strace makes the n-th read, write or open of the file
-fail, once or from then on, for every n until there is no n-th call; on musl all calls fail.  After each fault, what every
-call returned, the flags, the offsets and the file must be as with libc under the same fault.
+Runs the sequences of tests/interfaces/stdio/random_streams.py plainly and under a preloaded library.  In both runs strace
+makes the same system call on the file fail: the n-th one of a kind, once or from then on, for n = 1, 2, ... while there
+are n calls.  On musl all calls of the kind fail.  Results, flags, offsets and the file must be the same in both runs.
 """
 import itertools
 import multiprocessing
@@ -27,11 +27,11 @@ FAULTS = {"read": ["error=EIO", "error=EINTR", "error=EAGAIN", "error=EISDIR"],
           "openat": ["error=EMFILE", "error=ENOENT", "error=EINTR"],
           "close": ["error=EIO", "error=EINTR"]}
 BY_OTHER_NAMES = {"read": "read,readv", "write": "write,writev", "openat": "openat,open"}  # in musl
-MOST = 40  # faults in one sequence and of one kind
+MOST = 40  # the limit of n
 
 
 class Injector(random_streams.Runner):
-    """Runs a sequence with a fault in it."""
+    """Runs sequences while strace makes system calls fail."""
 
     def __init__(self, program, environment, libc):
         super().__init__(program, environment, libc)
@@ -62,8 +62,8 @@ class Injector(random_streams.Runner):
         return self.is_different(self.run(size, mode, steps, {}), self.run(size, mode, steps, self.preloaded))
 
     def first_difference(self, size, mode, steps, fault, when):
-        """Returns the number of faults, and the fault that makes a difference, or None."""
-        numbers = range(1, MOST) if self.libc == "glibc" else [1]  # strace counts write and writev separately
+        """Returns the number of faults tried, and the first one after which the library differs, or None."""
+        numbers = range(1, MOST) if self.libc == "glibc" else [1]  # on musl once, since strace counts write and writev separately
         for n in numbers:
             self.fault = f"{fault}:when={n}{when if self.libc == 'glibc' else '+'}"
             plain = self.run(size, mode, steps, {})
@@ -75,8 +75,10 @@ class Injector(random_streams.Runner):
 
 
 def is_open(plain, preloaded):
-    """Returns whether C leaves the result of the first differing call undefined: the call is input after output, or the
-    seek after it, has failed; or the call has the wrong direction, which some calls leave to the kernel."""
+    """Returns whether C leaves the first differing result undefined.
+
+    This is so for input after a failed call, without a seek or flush that succeeded in between.  It is also so after
+    EBADF: libc leaves the check of the direction to the kernel in some calls."""
     failed = False
     for ours, libcs in itertools.zip_longest(preloaded, plain, fillvalue=""):
         if ours != libcs and "EBADF" in ours + libcs:
@@ -100,12 +102,13 @@ def start_injector(*arguments):
 
 
 def is_alone(steps):
-    """Whether the sequence has one process and one thread: of several, a random one makes the n-th call."""
+    """Returns whether the sequence has one process and thread.  Of several, a random one would make the n-th call."""
     return not any(step.startswith(("fork", "thread", "memory")) for step in steps) and steps[0] != "growing"
 
 
 def try_seed(seed):
-    """Returns the number of faults, and the shortened sequence with the fault that makes it differ."""
+    """Returns the seed, the number of faults tried, and the fault after which the library differs, with the shortened
+    sequence; or None."""
     size, mode, steps = random_streams.sequence(seed)
     if not is_alone(steps):
         return seed, 0, None
@@ -128,7 +131,7 @@ def parse_arguments():
 
 
 def try_all(arguments, environment):
-    """Returns the numbers of sequences, of faults, and of sequences that differ."""
+    """Returns the number of sequences tried, of faults tried, and of sequences that differ."""
     tried = faults = different = 0
     seeds = injector.seeds(arguments)
     with multiprocessing.get_context("fork").Pool(arguments.jobs, start_injector,

@@ -28,8 +28,8 @@ constexpr int RECORDS = 60, FLUSHED_EACH = 4;
 
 // The writer's progress, in memory that outlives the writer.
 struct Ledger {
-    int begun;   // records that may be in the file
-    int flushed; // records that must be
+    int begun;   // the number of records that may be in the file
+    int flushed; // the number of records that must be in the file
     pid_t writer;
 };
 

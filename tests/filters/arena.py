@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""arena.py - runs one situation once, in a fresh work directory, and catches all that it leaves.
+"""arena.py - runs one situation once, in a new work directory, and returns its output, exit status and files.
 
-The directory has the same path in every run of a slot, so that the path itself cannot tell two runs apart.
+All runs of a slot use the same path for the work directory, so that a path in the output does not differ between runs.
 """
 import dataclasses
 import hashlib
@@ -19,12 +19,12 @@ import inputs
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KEPT_WHOLE = 64 << 20
-# seconds after which a command hangs: none takes so long, even with a sanitizer on a busy machine
+# seconds until a command counts as hanging; no command takes this long, even with a sanitizer on a busy machine
 HANGS = 150
 
 
 def remove_folder(path):
-    """Also while processes that a command has left behind still write there."""
+    """Removes a folder, even while processes of an earlier command still write to it."""
     for _ in range(100):
         shutil.rmtree(path, ignore_errors=True)
         if not os.path.exists(path):
@@ -43,12 +43,12 @@ class Outcome:
 
 @dataclasses.dataclass
 class Arena:
-    """A slot: a folder of its own with the work directory and the caught output."""
+    """A slot: a separate folder with the work directory and the captured output."""
 
     root: str
     inputs: str
     programs: str
-    wrapper: tuple = ()  # the command that runs the case's shell, if any
+    wrapper: tuple = ()  # a command that starts the case's shell, such as strace
 
     @property
     def work(self):
@@ -92,7 +92,7 @@ def start(arena, case, environment, prefix=(), **streams):
 
 
 def end_group(process):
-    """Ends what the command left running in the background."""
+    """Kills the processes that the command left in the background."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -144,9 +144,9 @@ def read_file(path):
 
 
 class Terminal:
-    """The far end of a pseudo-terminal, and the transcript of what was printed on it.
+    """The other end of a pseudo-terminal, and the transcript of the terminal's output.
 
-    What is typed is not echoed: where the echo falls between the program's lines depends on time.
+    Turns the echo off, since its position between the program's lines depends on time.
     """
 
     def __init__(self):
@@ -159,7 +159,7 @@ class Terminal:
         self.deadline = time.monotonic() + HANGS
 
     def read_some(self, seconds):
-        """Reads what has come.  False at the end: nobody has the terminal open, or time is up."""
+        """Adds available output to the transcript.  Returns False if no process has the terminal open, or the time is up."""
         if time.monotonic() > self.deadline:
             return False
         if select.select([self.master], [], [], seconds)[0]:
@@ -204,7 +204,7 @@ def catch_tty(arena, situation, environment):
 
 
 def content_of(path, size):
-    """The bytes; for a large file the digest of its blocks that are not all zero."""
+    """Returns the file's bytes, or, for a large file, a digest of the blocks that are not all zero."""
     if size <= KEPT_WHOLE:
         return read_file(path)
     digest = hashlib.sha256(b"%d" % size)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare_filters.py - the system's own filters, plainly and under a preloaded library.
+"""compare_filters.py - compares the system's filters under a preloaded library with plain runs.
 
-Every command line of the given *.cases files (corpus.py tells their form) is run twice in each of its situations,
-plainly and with LD_PRELOAD; stdout, stderr, exit status and the files it leaves must be the same, byte for byte.
-Programs of our own that some commands use are compiled from programs/*.c beside the cases.
+Runs every command line of the *.cases files in each of its situations twice, plainly and with LD_PRELOAD.  stdout,
+stderr, exit status and the files afterwards must be the same, byte for byte.  corpus.py describes the format of *.cases.
+Compiles programs/*.c in the folder of the cases, for command lines that use these programs.
 """
 import argparse
 import collections
@@ -33,7 +33,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 class Unusable(Exception):
-    """The run cannot say anything; the message tells what to do."""
+    """The test cannot run.  The message names the remedy."""
 
 
 def add_preload_arguments(parser):
@@ -76,8 +76,9 @@ def compile_programs(case_files, target):
 
 
 class Preload:
-    """The library under test, and a sanitizer's runtime where it has one.  A copy is used, so that a rebuild in the
-    middle of a run does not matter and every user may read it."""
+    """The library under test, with a sanitizer's runtime if it needs one.
+
+    Copies the library, so that a rebuild during the run changes nothing, and so that every user can read it."""
 
     def __init__(self, arguments, root):
         library, *behind = arguments.preload.split(":")
@@ -105,7 +106,7 @@ class Preload:
                               check=False).stdout.decode()
 
     def check(self):
-        """A preload that the loader silently drops would let every case pass."""
+        """Checks that the loader loads the library; otherwise every case would pass."""
         if self.path not in self.run(["cat", "/proc/self/maps"]):
             raise Unusable(f"{self.path}: the loader did not take it into /bin/cat")
         with open(self.path, "rb") as library:
@@ -113,7 +114,7 @@ class Preload:
                 self.check_statistics()
 
     def check_statistics(self):
-        """Loaded is not yet serving: the library's own statistics must name a stream of the program."""
+        """Checks that the loaded library serves programs: its statistics of sort must name a stream."""
         report = os.path.join(self.root, "statistics")
         self.run(["sort", "/etc/passwd"], ASF_OPTIONS="stats=" + report)
         if not os.path.exists(report) or not os.path.getsize(report):
@@ -122,7 +123,7 @@ class Preload:
 
 @functools.cache
 def version(program):
-    """The numbers of what stands last in the first line of --version."""
+    """Returns the numbers of the last word in the first line of --version."""
     said = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=False).stdout.decode()
     return [int(number) for number in re.findall(r"\d+", said.partition("\n")[0].split()[-1])]
 
@@ -170,7 +171,7 @@ def differences(case, plain, preloaded):
 
 
 class Run:
-    """All situations over a few slots; each slot is used by one thread at a time."""
+    """Runs the situations in a few slots.  Only one thread at a time uses a slot."""
 
     def __init__(self, arguments, root):
         self.preload = Preload(arguments, root)

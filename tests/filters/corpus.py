@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""corpus.py - reads *.cases files: command lines with a name each, as data.
+"""corpus.py - reads *.cases files, which contain named command lines.
 
-    == name                 starts a case; its name is unique in the file set
-    %key value              how to run it (see Case); before the command
-    any other lines         the command, given to the shell as it stands
-    # text                  a comment, when it stands before the command
+    == name                 starts a case; no other case in the set of files has this name
+    %key value              sets a field of Case; only before the command
+    any other lines         the command, which the shell gets unchanged
+    # text                  a comment; only before the command
 
 A situation is a case in one of its locales with one of its kinds of output.
 """
@@ -16,18 +16,18 @@ OUTPUTS = ("file", "pipe", "log", "logpipe", "append", "tty")
 
 @dataclasses.dataclass
 class Case:
-    """One command line.  The comments give the lines that set the fields."""
+    """One command line.  The comments show the lines of a *.cases file that set the fields."""
 
     name: str
     source: str
     command: str = ""
-    # %needs PROGRAM...: skipped if one is not installed
+    # %needs PROGRAM...: skip the case unless all are installed
     needs: list = dataclasses.field(default_factory=list)
-    # %before PROGRAM VERSION: skipped from this version on, whose output differs
+    # %before PROGRAM VERSION: skip the case from this version on, whose output differs
     before: list = dataclasses.field(default_factory=list)
     locales: list = dataclasses.field(default_factory=lambda: ["C"])  # %locale C C.UTF-8
-    # %out: "file" and "pipe" catch stdout and stderr apart, "log" and "logpipe" join them as
-    # 2>&1 does, "append" is a log that has text already, "tty" is a pseudo-terminal.
+    # %out KIND...: "file" and "pipe" capture stdout and stderr separately, "log" and "logpipe" together as with
+    # 2>&1. "append" is a log that already has text, "tty" a pseudo-terminal.
     outputs: list = dataclasses.field(default_factory=lambda: ["file", "pipe"])
     shell: str = "sh"  # %shell bash
     user: str = ""  # %user nobody: run as this user; needs root
@@ -55,7 +55,7 @@ class Situation:
 
 
 def unescape(text):
-    """\\n, \\t, \\004 and the like, as in C."""
+    """Replaces escape sequences such as \\n, \\t and \\004 by their characters, as C does."""
     return text.encode().decode("unicode_escape").encode("latin-1")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""inputs.py - the files that the commands work on, the same bytes each time.
+"""inputs.py - makes the input files of the commands, always with the same bytes.
 
-A case gets fresh copies of the inputs that its command names.  As a program, inputs.py FOLDER makes them there, once
-for all tests that find the folder in ASF_TEST_INPUTS.
+A case gets new copies of the inputs that its command names.  "inputs.py FOLDER" makes the inputs in FOLDER.  A test
+uses that folder if ASF_TEST_INPUTS names it.
 """
 import os
 import random
@@ -35,7 +35,7 @@ def table(rng, keys):
 
 
 def edited(rng, text):
-    """The text with some lines taken away, changed and added."""
+    """Returns the text after removing, changing and adding some lines."""
     lines = []
     for line in text.splitlines(True):
         what = rng.random()
@@ -94,7 +94,7 @@ def large_inputs(rng):
 
 
 def make_sparse(path):
-    """6 GiB with text at the start, past 4 GiB and at the end; a few blocks on disk."""
+    """Makes a sparse file of 6 GiB, with text at the start, after 4.5 GiB and at the end."""
     with open(path, "wb") as file:
         for offset, text in ((0, b"start of the file\n"), (9 << 29, b"\nline past four GiB\n"),
                              ((6 << 30) - 30, b"\nlast but one\nthe last line.\n\n\n")):
@@ -113,7 +113,7 @@ def make_inputs(folder):
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
     with open(os.path.join(folder, "sparse6g"), "wb"):
-        pass  # only the name; each copy is made as a new sparse file
+        pass  # only the name: copy_inputs makes each copy as a new sparse file
 
 
 def copy_inputs(folder, command, target):

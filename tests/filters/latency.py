@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""latency.py - a slow producer is seen no later under the preloaded library than under libc.
+"""latency.py - the output of a slow program arrives under the preloaded library as early as with libc.
 
-The producer writes a burst, pauses, and notes by a system call that no library can see how much of its output had
-arrived by then.  At the end of every pause the preloaded run must have delivered at least what the plain one had.
-Once more where a reader empties the pipe after every pause.
+The program pace writes a burst to a pipe and pauses, again and again.  After each pause it reports how many bytes have
+arrived, by direct system calls, which no library sees.  After each pause the preloaded run must have delivered at least
+as many bytes as the plain run.  A second test does the same while this process empties the pipe after each pause.
 """
 import argparse
 import fcntl
@@ -29,7 +29,9 @@ F_SETPIPE_SZ = 1031
 
 
 class Producer:
-    """pace with descriptor 3 for its notes and 4 for a byte every so many milliseconds to wait for."""
+    """Runs pace, which writes its counts to descriptor 3 and may wait for bytes on descriptor 4.
+
+    A thread writes a byte to descriptor 4 every arguments[2] milliseconds."""
 
     def __init__(self, program, arguments, output, environment, feeds=True):
         notes, notes_end = os.pipe()
@@ -53,7 +55,7 @@ class Producer:
                 break
 
     def finish(self):
-        """The notes: bytes that had arrived at the end of each pause."""
+        """Waits for pace to end.  Returns how many bytes had arrived after each pause."""
         with self.notes:
             counts = [int(line) for line in self.notes]
         status = self.process.wait()
@@ -66,7 +68,7 @@ class Producer:
 
 
 def run_on_pipe(program, arguments, environment):
-    """The pipe holds all that the producer writes, so that what has arrived can be counted in it."""
+    """Runs pace on a pipe that has room for all its output, so that pace can count the bytes in the pipe."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, F_SETPIPE_SZ, 1 << 20)
     counts = Producer(program, arguments, writer, environment).finish()
@@ -75,7 +77,7 @@ def run_on_pipe(program, arguments, environment):
 
 
 def run_on_emptied_pipe(program, arguments, environment):
-    """What has arrived is taken out after each pause, which a byte of the feed ends."""
+    """Runs pace on a pipe that this process empties after each pause.  A byte on descriptor 4 ends a pause."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, F_SETPIPE_SZ, 1 << 20)
     producer = Producer(program, arguments, writer, environment, feeds=False)

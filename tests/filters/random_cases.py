@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""random_cases.py - command lines that nobody thought of: random steps of the probe program steps.c.
+"""random_cases.py - makes command lines with random steps for the probe program steps.c.
 
-The same seed gives the same commands.  Short ones come first, so that the first failure is the one to look at.
+The same seed gives the same commands.  Short commands come first, so that the first failure is the easiest to examine.
 """
 import random
 
@@ -14,7 +14,7 @@ WRITES = ["out"] * 6 + ["raw", "err"]
 LOOKS = ["size", "offset=1", "flush", "err=7", "rawerr=3", "pending", "tell=out", "'system=echo child'", "spawn=true",
          "'vfork=echo child'", "fork exit=0 end", "fork out=putc,5 exit=0 end", "fork raw=5 _exit=0 end", "fsync",
          "'popen=echo child'", "thread", "file=other,10",
-         "flush setvbuf=none"]  # any other change of the buffer after output is undefined
+         "flush setvbuf=none"]  # C leaves any other change of the buffer after output undefined
 READS = ["line", "line=30", "line=400", "fread=10", "fread=4096", "fread=5000", "fread=100000", "getc=1", "getc=5000",
          "scan", "getline", "getc=3 ungetc=Q", "seekin=5", "seekin=4096", "seekin=70001", "seekin=-50", "rest clear"]
 INPUT_LOOKS = ["offset=0", "tell", "'system=head -n 1'", "'system=head -c 5000 | tail -c 5'", "'vfork=head -n 1'",

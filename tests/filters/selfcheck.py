@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""selfcheck.py - the comparison sees what it is there to see.
+"""selfcheck.py - checks that the comparisons of tests/filters and tests/soak detect defects.
 
-Small libraries that are wrong on purpose are preloaded in place of the real one: each defect must be reported as what
-it is, a library without a defect must pass, and one that is not taken by the loader must not count as passed.
+Runs the comparisons with small libraries, each of which has one deliberate defect.  A comparison must name the defect.
+It must pass a library without a defect, and must fail if the loader does not load the library.
 """
 import os
 import subprocess
@@ -18,7 +18,7 @@ NOTES = ["latency.py", "--filter", "putc dribble"]
 SERVER = ["../soak/server.py", "--requests", "300"]
 PIPELINES = ["../soak/pipelines.py", "--minutes", "0"]
 
-# Defect, program, exit status, texts that the report must contain.
+# Each row: the defect (see selfcheck/wrong.c), the program, its exit status, and texts that its report must contain.
 EXPECTED = [
     ("", COMMANDS, 0, [" 0 failed, 0 skipped"]),
     ("BYTE", COMMANDS, 1, ["FAIL cat-files[pipe]: stdout:", "FAIL seq-forms[pipe]: stdout:", "file one.txt:"]),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_calls_selfcheck.py - the comparison of calls sees what it is there to see.
+"""same_calls_selfcheck.py - checks that the comparisons of system calls detect differences.
 
-Libraries that make other calls on purpose are preloaded in place of the real one: each must be reported for what it
-does, and one that does nothing must pass.
+Runs the comparisons with small libraries, each of which deliberately makes other system calls than libc.  A comparison
+must name the difference, and must pass a library without any.
 """
 import os
 import shutil
@@ -14,7 +14,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMANDS = ["same_commands.py", "--jobs", "1", "--filter", "^(scanf-shares|many-small-turns|rev-lines)$"]
 
-# Defect, exit status, texts that the report must contain.
+# Each row: the defect (see selfcheck/other_calls.c), the exit status, and texts that the report must contain.
 EXPECTED = [
     ("", 0, ["3 commands, 0 differ"]),
     ("AHEAD", 1, ["FAIL scanf-shares[file]", "(steps), descriptor 0", "read of 0 (part.log): 65536 bytes asked for"]),

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_commands.py - the commands of tests/filters make the same system calls plainly and under a preloaded library.
+"""same_commands.py - compares the system calls of the commands of tests/filters under a preloaded library with plain runs.
 
-Each command runs under strace, plainly and preloaded; each of its processes must move the same bytes, descriptor by
-descriptor and in the same order between its other calls (transfers.py tells what counts as the same).  What depends on
-how processes are scheduled differs between plain runs, too: a difference counts when it is still there after three
-more runs of each.
+Each command runs under strace, plainly and preloaded.  Between two other calls, each of its processes must transfer the
+same bytes on each descriptor and in the same order; transfers.py defines the exact rules.  The schedule of the processes
+also makes plain runs differ.  So a difference counts only if it remains after three more runs of each kind.
 """
 import argparse
 import glob
@@ -37,7 +36,7 @@ EARLY = "a reader that stops early gets more at once where libc writes wide char
 MILLIONS = "libc writes wide characters 16 bytes at a time, which are millions of calls here"
 TIMED = "what is done depends on how much time passes"
 
-# Commands that are not compared, and the reasons.
+# Commands that this script does not compare, and the reasons.
 UNCOMPARABLE = {
     "column-table": EARLY,
     "tty-column-width": EARLY,
@@ -75,7 +74,7 @@ def parse_arguments():
 
 
 class Tracer:
-    """Runs commands in a slot of its own; a process of the pool has one."""
+    """Runs commands in a separate slot.  Each process of the pool has one Tracer."""
 
     def __init__(self, root, settings, keep):
         slot = tempfile.mkdtemp(prefix="slot.", dir=root)
@@ -87,7 +86,7 @@ class Tracer:
     def trace(self, situation, settings):
         log = os.path.join(self.arena.root, "trace")
         with open(log, "wb"):
-            os.chmod(log, 0o666)  # commands of other users write to it
+            os.chmod(log, 0o666)  # strace may run commands as another user
         self.arena.wrapper = tracing.traced(log, settings)
         outcome = self.arena.run(situation, {})
         if outcome.status == "timed out":
@@ -97,7 +96,7 @@ class Tracer:
         return transfers.processes_of(log)
 
     def differences(self, situation):
-        """The texts of what differs in all tries."""
+        """Returns the number of tries, and a text for each process that differs in all tries."""
         plain, preloaded, places = [], [], None
         for _ in range(TRIES):
             plain.append(self.trace(situation, {}))
@@ -127,7 +126,7 @@ def try_situation(situation):
 
 
 def situation_of(case):
-    """One is enough: what is compared are calls, and not where the output goes."""
+    """Returns the first situation of a case: one suffices, since the kind of output does not affect the comparison."""
     return next(case.situations())
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_counts.py - how many system calls stock programs make by default under a preloaded library.
+"""same_counts.py - compares the number of system calls of stock programs, plainly and under a preloaded library.
 
-The programs of bench/programs, with inputs of at most 1 MB, run plainly, preloaded, and as stdbuf -i128K -o128K runs
-them.  Preloaded a program may make no more calls than plainly; and where stdbuf spares it half of them, no more than
-with stdbuf.  Added to both is what a library costs at start, and to stdbuf's what two streams move before they are bulk.
+Runs the programs of bench/programs with inputs of at most 1 MB: plainly, preloaded, and under stdbuf -i128K -o128K.  A
+preloaded program may make START calls more than a plain one, since loading a library takes some.  If stdbuf saves more
+than half of the calls, the limit is the number under stdbuf plus START and BEFORE_BULK.  Two streams need BEFORE_BULK
+calls until they become bulk streams.
 """
 import argparse
 import os
@@ -24,20 +25,20 @@ import program_list
 STDBUF = {"LD_PRELOAD": "/usr/libexec/coreutils/libstdbuf.so", "_STDBUF_I": "131072", "_STDBUF_O": "131072"}
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/games"
 MEGABYTES = 1
-START = 20  # calls of the loader, and of the library at its start
+START = 20  # calls to load and to start the library
 BEFORE_BULK = 2 * 66
-TRIES = 4  # more than one, since a stream is a bulk stream only while it moves data fast
+TRIES = 4  # more than one, since a stream becomes a bulk stream only if it transfers data fast
 
-# Programs that make very many calls without asf, which makes strace slow: one for each line or file, or one
+# Programs that make very many calls without asf, so that strace takes long: a call for each line or file, or
 # for each 16 bytes of wide characters.
 MANY = {"bash printf", "bc", "c++filt", "dash printf", "find -printf", "readelf -sW"}
-# Under strace its blocks take so long that no stream becomes a bulk stream.
+# recode is so slow under strace that its streams do not become bulk streams.
 SLOW = {"recode"}
 LEFT_OUT = MANY | SLOW | {program.title for program in program_list.wide()}
 
 
 class SmallMaker(program_inputs.Maker):
-    """Makes files of a megabyte in place of larger ones."""
+    """Makes input files of at most MEGABYTES."""
 
     def get(self, name):
         kind, megabytes = name.rsplit("-", 1)
@@ -62,12 +63,12 @@ def count(program, maker, settings):
 
 
 def most(plain, buffered):
-    """How many calls the program may make."""
+    """Returns how many calls the preloaded program may make."""
     return START + (buffered + BEFORE_BULK if buffered < plain / 2 else plain)
 
 
 def try_program(program, maker, settings):
-    """Returns the counts, and whether the library's is small enough."""
+    """Returns the counts: plain, under stdbuf and preloaded; and whether the last one is small enough."""
     plain, buffered = count(program, maker, {}), count(program, maker, STDBUF)
     for _ in range(TRIES):
         ours = count(program, maker, settings)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_questions.py - under a preloaded library the cases of tests/interfaces/stdio ask the kernel nothing that they do
-not ask plainly.
+"""same_questions.py - checks that a preloaded library makes no additional system calls that only query the kernel.
 
-A filter of system calls may end a process for a call that only asks.  Each case runs under strace, plainly and preloaded;
-between two notes in its transcript there may be no more such calls of one name than there are plainly.
+A filter of system calls may kill a process for such a call.  Each case of tests/interfaces/stdio runs under strace,
+plainly and preloaded.  Between two lines of its transcript, the preloaded run may make each query at most as often as
+the plain run.
 """
 import argparse
 import multiprocessing

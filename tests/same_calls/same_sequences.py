@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_sequences.py - random sequences of stdio calls make the same system calls plainly and under a preloaded library.
+"""same_sequences.py - compares the system calls of random stdio calls under a preloaded library with libc's.
 
-The sequences are those of tests/interfaces/stdio/random_streams.py.  The program stream_steps notes every call's result
-by system calls of its own, so that after each call of stdio all transfers must be those that libc made.  A sequence
-that differs is made shorter, step by step, before it is shown.  Nor may a call of stdio ask the kernel anything that
-libc's does not ask there: a filter of system calls may end a process for it.  On musl, which asks nothing, it may.
+Runs the sequences of tests/interfaces/stdio/random_streams.py.  The program stream_steps logs each result by a direct
+system call.  So each stdio call must make the same transfers as libc's.  If a sequence differs, the script removes the
+steps that the difference does not need, and shows the others.
+
+A stdio call must not query the kernel where libc's does not, since a filter of system calls may kill a process for it.
+On musl, whose stdio makes no queries, the library may make some.
 """
 import itertools
 import multiprocessing
@@ -28,7 +30,7 @@ TRIES = 3
 
 
 class Tracer(random_streams.Runner):
-    """Compares the traces of sequences in place of what they leave behind."""
+    """Compares the traces of sequences, not their results."""
 
     def __init__(self, program, environment, libc):
         super().__init__(program, environment, libc)
@@ -79,7 +81,7 @@ def start_tracer(*arguments):
 
 
 def try_seed(seed):
-    """The seed and the sequence, shortened, if it differs."""
+    """Returns the seed, and the shortened sequence if it differs, else None."""
     size, mode, steps = random_streams.sequence(seed)
     if not tracer.differs(size, mode, steps):
         return seed, None
@@ -94,7 +96,7 @@ def parse_arguments():
 
 
 def try_all(arguments, environment):
-    """How many were tried and how many differ."""
+    """Returns the number of sequences tried, and how many differ."""
     tried = different = 0
     seeds = tracer.seeds(arguments)
     with multiprocessing.get_context("fork").Pool(arguments.jobs, start_tracer,

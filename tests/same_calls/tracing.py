@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""tracing.py - starts a command under strace, and reads the log: the calls of all its threads.
+"""tracing.py - starts a command under strace, and reads the calls of all its threads from the log.
 
-strace never stops at the calls that are left out, which keeps the trace of a command at some tens of microseconds a
-call.
+strace's seccomp filter lets the omitted calls run without a stop.  So a traced command takes only some tens of
+microseconds for each call.
 """
 import dataclasses
 import re
 
-# Calls for memory and thread stacks, waiting for other threads, calls of starting threads, and the call by
-# which a thread takes over a stream that another thread has used alone; README.md documents this.
+# Calls for memory and thread stacks, waits for other threads, and calls of starting threads. By membarrier a
+# thread takes over a stream that another thread has used alone (see README.md).
 ALWAYS_LEFT_OUT = """
     mmap munmap mprotect mremap brk madvise getrandom futex rseq set_robust_list set_tid_address membarrier
 """.split()
-# Clocks, signal handlers and masks, waiting for time or input, and calls that only query or advise.
+# Clocks, signal handlers and masks, waits for time or input, and calls that only query or advise.
 ASKING = """
     mincore mlock munlock
     clock_gettime clock_getres gettimeofday time nanosleep clock_nanosleep alarm setitimer getitimer times
@@ -40,7 +40,7 @@ class Call:
 
 
 def traced(log, settings, left_out=LEFT_OUT):
-    """What to put before a command.  The settings are for the command, and not for strace."""
+    """Returns the words that precede a traced command.  The settings apply to the command, not to strace."""
     variables = [word for name, value in settings.items() for word in ("-E", f"{name}={value}")]
     return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "2", "-q", "-e", "signal=none", "-o", log,
             "-e", "trace=!" + ",".join(left_out), *variables, "--"]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""transfers.py - from the calls of a trace to what is compared: what each process moved, and did between.
+"""transfers.py - reduces the calls of a trace to comparable events: the transfers of each process and its other calls.
 
-A process is named by its place in the tree: (2, 1) is the first child of the second child of the command.  A thread
-counts as a process, with its parent's descriptors.  What is left out or put together is what nobody can tell: calls
-that only ask, a seek to where the descriptor stands, the files of the dynamic linker, and how often a program called
-for transfers in one direction on one descriptor with nothing else between.
+The place in the tree names a process: (2, 1) is the first child of the second child of the command.  A thread counts as
+a process that shares its parent's descriptors.
 
-Calls that only ask are counted by name, if they are in the trace: a preloaded program may make no more of them than a
-plain one between two notes of its own (in a file named transcript).
+The events omit what has no visible effect: queries, seeks to the present offset, and the dynamic linker's files.
+Successive transfers in one direction on one descriptor become one event.
+
+Queries in the trace are counted by name, for each interval between two writes to the file "transcript".  A preloaded
+program may make no more queries in an interval than a plain one.
 """
 import collections
 import dataclasses
@@ -19,8 +20,8 @@ import tracing
 
 # Files of the dynamic linker, its list of mappings, and malloc's file.
 LOADED = re.compile(r'"[^"]*(?:\.so(?:\.[0-9.]+)?|/ld\.so\.(?:cache|preload)|/proc/self/maps|/overcommit_memory)"')
-FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # the first argument: a descriptor with its file
-# Their transfer sizes depend on when the process at the other end ran.
+FIRST = re.compile(r"(-?\d+)(?:<(.*?)>(?=,|\(|$))?")  # matches a call's first argument: a descriptor with its file
+# Files whose transfer sizes depend on when the process at the other end ran.
 BY_TURNS = re.compile(r"pipe:|socket:|UNIX|TCP|/dev/pts/|/dev/tty|/dev/ptmx")
 READS = {"read", "readv", "pread64", "preadv", "preadv2"}
 WRITES = {"write", "writev", "pwrite64", "pwritev", "pwritev2"}
@@ -42,7 +43,7 @@ class Event:
     asked: int = 0
     got: object = 0  # the number of bytes, the offset after a seek, a descriptor, or an error's name
     file: str = dataclasses.field(default="", compare=False)
-    from_where: object = dataclasses.field(default=None, compare=False)  # of a seek
+    from_where: object = dataclasses.field(default=None, compare=False)  # the offset before a seek
 
     @property
     def by_turns(self):
@@ -58,7 +59,7 @@ class Event:
 
 @dataclasses.dataclass
 class OpenFile:
-    """An open file description, which forks and duplicates share."""
+    """An open file description.  Forks and duplicates share it."""
 
     opened_as: int  # the first descriptor on this file
     position: object = None  # None: unknown
@@ -89,8 +90,9 @@ class Process:
             self.events.append(event)
 
     def add_seek(self, event):
-        """Two seeks with nothing between are one, and none when they lead back.  Whether a descriptor of the file is
-        duplicated or closed before or behind a seek makes no difference."""
+        """Adds a seek.  Merges it with a seek just before, and omits both if they lead back to the first offset.
+
+        Moves the seek before preceding dups and closes, since their order has no effect."""
         at = len(self.events)
         while at and self.events[at - 1].what in ("dup", "close"):
             at -= 1
@@ -102,8 +104,10 @@ class Process:
             self.events.insert(at, event)
 
     def forms(self):
-        """What the process did in order; its totals, if it reads what another one writes meanwhile; and, without
-        amounts, what it did at all."""
+        """Returns three forms of the events.
+
+        They are the joined events in order; the totals by descriptor if the process reads a pipe or socket, else None;
+        and the groups of transfers without amounts."""
         made = []
         for event in self.events:
             made.append(joined(made.pop(), event) if made and can_join(made[-1], event) else event)
@@ -113,7 +117,7 @@ class Process:
 
 
 def can_join(first, second):
-    """Two transfers that one call may make.  Of those that fail in the same way only the first counts."""
+    """Returns whether one call could make both transfers.  Transfers that fail with the same error count as one."""
     if (first.what, first.fd) != (second.what, second.fd) or first.what not in ("read", "write"):
         return False
     if isinstance(first.got, str) or isinstance(second.got, str):
@@ -126,7 +130,9 @@ def joined(first, second):
 
 
 def whole_amounts(before, event):
-    """Of what another process writes meanwhile the total and the largest request, of the rest the totals."""
+    """Adds a transfer to a group: sums of the bytes, and of the requests.
+
+    For a read from a pipe, socket or terminal keeps the largest request, since the number of reads depends on timing."""
     asked = max(before.asked, event.asked) if event.by_turns else before.asked + event.asked
     return dataclasses.replace(event, asked=asked, got=before.got + event.got)
 
@@ -136,7 +142,7 @@ def no_amounts(before, event):
 
 
 def grouped(events, add):
-    """The transfers between other calls put together, by descriptor and direction."""
+    """Returns the events with the transfers between two other calls grouped by descriptor and direction."""
     groups, seen = {}, []
     for event in events:
         if event.what in ("read", "write") and not isinstance(event.got, str):
@@ -292,15 +298,16 @@ NOTHING = Seen("", ((), None, None), [])
 
 
 def processes_of(log):
-    """Place in the tree -> what the process did."""
+    """Returns a dictionary from each process's place in the tree to the events of the process."""
     tree = Tree()
     tree.follow(tracing.read_calls(log))
     return {process.place: Seen(process.command, process.forms(), process.asked) for process in tree.processes.values()}
 
 
 def same(plain, preloaded):
-    """Of one process in several runs: something that a preloaded run did was done by a plain one, too.  Amounts do not
-    count where runs of one kind differ."""
+    """Returns whether a preloaded run of a process has the same events as a plain run.
+
+    If the runs of one kind differ among each other, amounts do not count."""
     ours, theirs = [[set(forms) for forms in zip(*(seen.forms for seen in runs))] for runs in (plain, preloaded)]
     if ours[0] & theirs[0] or (ours[1] & theirs[1]) - {None}:
         return True
@@ -314,9 +321,11 @@ def differing(plain, preloaded):
 
 
 def asked_more(plain, preloaded):
-    """What each preloaded run asks more often than any plain one, after a process's first note: texts.  An fstat may
-    come later: where libc makes a buffer though all that is read was pushed back, we do not.  Where libc asks what a
-    stream is on we may ask whether it is on standard error's file."""
+    """Returns a text for each interval in which every preloaded run makes more queries than any plain run.
+
+    Ignores the interval before the first note.  An fstat may come in a later interval than libc's: libc allocates a
+    buffer even if it only reads pushed-back bytes, asf does not.  In an interval in which libc calls fstat, asf may also
+    call fstat on standard error, to see whether the stream uses the same file."""
     found = []
     for place in set.intersection(*(set(run) for run in plain + preloaded)):
         spared = collections.Counter()
@@ -339,7 +348,7 @@ def shown_list(events, at, name):
 
 
 def shown_difference(place, plain, preloaded):
-    """Of one process: what both did before the first difference, and what each did then."""
+    """Returns a text about one process: the last events before the first difference, and the next ones of each run."""
     seen = plain.get(place, NOTHING), preloaded.get(place, NOTHING)
     a, b = seen[0].forms[0], seen[1].forms[0]
     at = next((i for i, (one, two) in enumerate(zip(a, b)) if one != two), min(len(a), len(b)))

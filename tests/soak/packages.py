@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""packages.py - Debian's source packages, configured, built and tested plainly, and once more wholly under the preload.
+"""packages.py - configures, builds and tests Debian's source packages, plainly and under the preload.
 
-Shells, make, compiler, assembler, linker and what they have built all run with the library.  The files of the built
-tree must be the same, byte for byte, and so must the tests' results.  Where something differs the plain build is made
-again: a file in which two plain builds differ says nothing.
+In the preloaded run, the shells, make, compiler, assembler, linker and the built programs all use the library.  The files
+of the built tree must be the same, byte for byte, and the tests' results, too.  If any differ, the script repeats the
+plain build, and ignores files in which the two plain builds differ.
 """
 import argparse
 import dataclasses
@@ -37,21 +37,22 @@ def digest(data):
 
 
 def of_automake(output):
-    """Where one fails the harness names all that did not pass once more, without the ends of their names."""
+    """Returns automake's results.  Removes the extensions of the tests' names: after a failure the harness lists the tests
+    that did not pass again, without extensions."""
     lines = re.findall(r"^([A-Z]+): (\S+)$", output, re.MULTILINE)
     found = {os.path.splitext(name)[0]: result for result, name in lines}
     return {name: result for name, result in found.items() if name + ".sh" not in coreutils_suite.LEFT_OUT}
 
 
 def of_bash(output):
-    """Each test's name, and below it what it prints when something is wrong, or odd."""
+    """Returns bash's results.  A test prints its name, and after it only what is wrong or unusual."""
     words = re.split(r"^(run-\S+)\n", re.sub(r"\(\d+\)", "(process)", output), flags=re.MULTILINE)[1:]
     return {name: "PASS" for name in words[::2]} | \
         {name + harness.OUTPUT: digest(text.encode()) for name, text in zip(words[::2], words[1::2])}
 
 
 def of_git(output):
-    """Each file's counts, of which the check prints one a line."""
+    """Returns git's results, from lines that contain a file's name and one of its counts."""
     words = {"success": "PASS", "fixed": "PASS", "broken": "XFAIL", "failed": "FAIL"}
     counts = re.findall(r"([^/\s]+)\.counts:(success|fixed|broken|failed) *(\d+)", output)
     return {f"{name} {kind} {test}": words[kind] for name, kind, number in counts for test in range(int(number))}
@@ -80,11 +81,11 @@ PACKAGES = {
                    "grep -H . test-results/*.counts", of_git, ("zlib1g-dev", "perl")),
     "dos2unix": Package([MAKE + "ENABLE_NLS= all"], "make -s check", of_tap, ("perl",)),
 }
-REAL = ("bash", "coreutils", "git")  # without dos2unix, with which this program tests itself
+REAL = ("bash", "coreutils", "git")  # without dos2unix, with which a fast test checks this script
 
 
 def manifest(tree):
-    """Every file's digest, as the output of a test that its path names."""
+    """Returns the digest of every file, in the format of test outputs: the path is the test's name."""
     found = {}
     for folder, _, names in os.walk(tree):
         for name in names:
@@ -96,7 +97,7 @@ def manifest(tree):
 
 
 class Trial:
-    """One package, in a folder where it is unpacked and built, always at the same place."""
+    """One package.  All its builds use the same path, so that paths in files do not differ."""
 
     def __init__(self, name, folder):
         self.name = name
@@ -118,7 +119,7 @@ class Trial:
         return int(counted.stdout)
 
     def run(self, preload):
-        """Returns the files, the tests' results, and the seconds."""
+        """Builds and tests.  Returns the files' digests, the tests' results, and the seconds."""
         harness.say(f"{self.name}: {'preloaded' if preload else 'plainly'}")
         environment = {**harness.base_environment(), "SOURCE_DATE_EPOCH": "1700000000", **preload}
         start = time.monotonic()
@@ -134,7 +135,7 @@ class Trial:
         return files, self.package.results(output.decode(errors="replace")), round(time.monotonic() - start)
 
     def compare(self, preload):
-        """Prints the row of the table, and returns whether nothing differs."""
+        """Prints the package's row of the table.  Returns whether nothing differs and tests have passed."""
         plain, preloaded = [self.run({})], self.run(preload)
         def differing():
             return [comparing.differences([run[kind] for run in plain], [preloaded[kind]]) for kind in (0, 1)]

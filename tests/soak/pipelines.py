@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pipelines.py - shell pipelines and long-lived interpreters, plainly and preloaded, for so many minutes.
+"""pipelines.py - compares shell pipelines and long-running interpreters, plainly and preloaded, for --minutes.
 
-The pipelines are random ones of the system's filters, and the random commands of tests/filters; stdout, stderr, exit
-status and files must be the same.  By turns with them gawk, bash and perl, each one process for the whole time, open
-and close files and pipes, start commands and print, the same in each round.
+Runs random pipelines of the system's filters, and the random commands of tests/filters.  stdout, stderr, exit status and
+files must be the same.  Between the pipelines gawk, bash and perl run rounds.  Each interpreter is one process for the
+whole time.  In each round it opens and closes files and pipes, starts commands and prints.
 """
 import argparse
 import functools
@@ -25,7 +25,7 @@ import inputs
 import random_cases
 import twins
 
-BATCH = 20  # command lines, followed by as many rounds of each interpreter
+BATCH = 20  # the number of command lines, and of the rounds of each interpreter after them
 
 FILES = ["small.txt", "changed.txt", "noeol", "part.log", "numbers", "repeats.txt", "table.tsv", "sorted.txt",
          "crlf.txt"]
@@ -40,7 +40,7 @@ STAGES = ["sort", "sort -r", "sort -n -k2", "uniq -c", "uniq -d", "cut -d' ' -f1
 ENDS = ["", "", " | head -n 7", " | sed 5q", " | tee copy | cksum; cat copy", " >made; wc <made",
         " >made; sort made made | tail -n 3"]
 
-# Each input line is a round; the program answers with some output and "end".
+# An interpreter reads a line for each round, and answers with some output and the line "end".
 INTERPRETERS = {
     "gawk": ["gawk", r"""{
         file = "small.txt"; command = "sort -k" ($1 % 5 + 1) " made | uniq -c | tail -n 20"; both = "tr a-z A-Z"
@@ -86,7 +86,7 @@ def random_pipelines(count, seed):
 
 
 class Interpreter:
-    """One of INTERPRETERS in a folder of its own."""
+    """One of INTERPRETERS, which runs in a separate folder."""
 
     def __init__(self, name, folder, environment):
         os.mkdir(folder)
@@ -111,7 +111,7 @@ class Interpreter:
 
 
 def soak(run, pairs, seconds):
-    """Command lines and rounds by turns; returns how many lines there were."""
+    """Runs command lines and rounds in turn.  Returns the number of command lines."""
     seed = lines = 0
     ends = time.monotonic() + seconds
     while not lines or time.monotonic() < ends:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""server.py - servers of Debian's, each plainly and preloaded, that answer the same requests.
+"""server.py - compares the answers of two of Debian's servers to the same requests, plainly and preloaded.
 
-redis-server formats numbers, appends to a file, and saves and loads its data through a FILE; it opens and closes its
-log at each line.  `openssl s_server -WWW` opens, reads and closes a FILE at each request.
+redis-server formats numbers, appends to a file, saves and loads its data through a FILE, and opens and closes its log for
+each line.  `openssl s_server -WWW` opens, reads and closes a FILE for each request.
 """
 import argparse
 import os
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import compare_filters
 import twins
 
-SAMPLES = 200  # in a whole run
+SAMPLES = 200  # the number of samples in a run
 # Debian's redis-tools contains the server under another name. The package redis-server would also start a
 # service.
 REDIS = shutil.which("redis-check-rdb")
@@ -31,7 +31,7 @@ OPENSSL = shutil.which("openssl")
 
 
 def connected(family, address):
-    """A connection to a server that may only just have been started."""
+    """Connects to a server.  Tries repeatedly, since the server may not listen yet."""
     for _ in range(1000):
         to = socket.socket(family)
         try:
@@ -50,7 +50,7 @@ def free_port():
 
 
 class Server:
-    """A process."""
+    """The process of a server."""
 
     def __init__(self, folder, command, environment, **more):
         self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -63,7 +63,7 @@ class Server:
 
 
 class Redis(Server):
-    """What it answers to a question, the words of a command."""
+    """redis-server.  A question is a list of the words of a command."""
 
     def __init__(self, folder, environment):
         options = "--port 0 --unixsocket socket --appendonly yes --logfile log --enable-debug-command yes"
@@ -98,7 +98,7 @@ class Redis(Server):
 
 
 class Openssl(Server):
-    """What it answers to a question, the name of a file."""
+    """`openssl s_server`.  A question is the name of a file."""
 
     SIZES = (0, 1, 100, 4095, 4096, 4097, 16384, 65537)
 
@@ -122,7 +122,7 @@ class Openssl(Server):
             answer = b""
             while some := to.recv(1 << 17):
                 answer += some
-            # the thread's number in an error message
+            # an error message begins with the thread's number
             return re.sub(rb"^[0-9A-F]{16}:", b"", answer, flags=re.MULTILINE)
 
     def questions(self, count):
@@ -131,7 +131,7 @@ class Openssl(Server):
 
 
 def serve(name, kind, count, preload, folder):
-    """Returns whether all was equal and flat."""
+    """Asks both servers all questions.  Returns whether the answers are equal, and memory use did not grow."""
     def start(number, environment):
         place = os.path.join(folder, name + str(number))
         os.mkdir(place)

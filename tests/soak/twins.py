@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""twins.py - a program that runs for long, plainly and preloaded, both asked the same by turns.
+"""twins.py - compares two processes of a long-running program, one plain and one preloaded, which get the same questions.
 
-Their answers must be the same, and what the preloaded one holds of memory, descriptors and mappings must be flat: in
-the last quarter of the samples at most a little more than in the second quarter, or than libc's own grew by.
+Their answers must be the same.  The memory, descriptors and mappings of the preloaded process must not grow.  Growth is
+the difference between the largest samples of the last and of the second quarter.  It may exceed the plain process's
+growth only by BOUNDS.
 """
 import os
 import re
 import sys
 
-# The growth that is still accepted: KB of memory, descriptors, mappings. A leak of 8 bytes a question exceeds
-# it after 100,000 questions.
+# The accepted growth: KB of memory, number of descriptors, number of mappings. A leak of 8 bytes a question
+# exceeds it after 100,000 questions.
 BOUNDS = (256, 1, 2)
-ENOUGH = 16  # samples
-SHOWN = 3  # differing answers
+ENOUGH = 16  # the least number of samples for a verdict
+SHOWN = 3  # the number of differing answers that are printed
 
 HEAD = """
 | program | questions | differ | KB, descriptors, mappings: plain | preloaded | flat |
@@ -20,14 +21,14 @@ HEAD = """
 
 
 def held(pid):
-    """KB of memory, descriptors, mappings."""
+    """Returns a process's KB of memory, number of descriptors and number of mappings."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as status, open(f"/proc/{pid}/maps", "rb") as maps:
         return (int(re.search(r"^VmRSS:\s*(\d+)", status.read(), re.MULTILINE)[1]), len(os.listdir(f"/proc/{pid}/fd")),
                 sum(1 for _ in maps))
 
 
 def most(samples, quarter):
-    """The largest of each in one quarter of the samples."""
+    """Returns the largest value of each kind in one quarter of the samples."""
     part = samples[len(samples) * quarter // 4:len(samples) * (quarter + 1) // 4]
     return [max(values) for values in zip(*part)]
 
@@ -37,8 +38,9 @@ def growth(second_and_last):
 
 
 class Twins:
-    """Two programs that `start` makes of a number, 0 or 1, and the variables of its environment.  A program has a pid,
-    ask(question), which returns the answer, and end()."""
+    """A plain and a preloaded process of a program.  start(number, environment) starts each; number is 0 or 1.
+
+    A program has the attribute pid and the methods ask(question), which returns the answer, and end()."""
 
     def __init__(self, name, start, preload):
         self.name = name
@@ -61,7 +63,7 @@ class Twins:
             samples.append(held(program.pid))
 
     def end(self):
-        """Ends both, prints the row of the table, and returns whether all was equal and flat."""
+        """Ends both, and prints the row of the table.  Returns whether all answers were equal and nothing grew."""
         with open(f"/proc/{self.programs[1].pid}/maps", encoding="utf-8") as maps:
             if self.library not in maps.read():
                 sys.exit(f"{self.name}: the loader did not take {self.library} into it")

@@ -231,8 +231,8 @@ TEST_F(Broken, TheDeadAreNoticedBehindAForgedWord) {
             asf_cios *s = open_end(ring, reading ? O_WRONLY : O_RDONLY);
             usleep(300000); // by now the victim sleeps in its final wait, not in an earlier one
             for (uint32_t &word : Control<uint32_t>(ring, 8192))
-                if ((word & 0x3fffffffU) == static_cast<uint32_t>(gettid())) // its process, and its lock
-                    word = (word & 0x80000000U) | 1;                         // init's
+                if ((word & 0x3fffffffU) == static_cast<uint32_t>(gettid())) // the forger's number
+                    word = (word & 0x80000000U) | 1;                         // the number of init
             (void)!write(ready[1], s ? "" : "x", 1);
             pause();
             return 0;
@@ -260,7 +260,7 @@ TEST_F(Broken, TheSlowAreWaitedFor) {
         static int fd;
         fd = ring;
         pthread_create(&thread, nullptr, work, &fd);
-        return static_cast<int>(syscall(SYS_exit, 0)); // this thread's
+        return static_cast<int>(syscall(SYS_exit, 0)); // ends only this thread
     });
     asf_cios *r = open_end(ring, O_RDONLY);
     ssize_t n = 100;
@@ -334,7 +334,7 @@ class Garbage : public testing::Test {
         case 3:
             return static_cast<uint32_t>(ends[random() % ends.size()]) | 1U << (30 + random() % 2);
         case 4:
-            return 1U << (30 + random() % 2); // no process, with one of the lock's two flags
+            return 1U << (30 + random() % 2); // one of the lock's two flags without a thread number
         case 5:
             return 1U << random() % 32;
         default:

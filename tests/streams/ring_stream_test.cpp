@@ -286,7 +286,7 @@ TEST_F(Ring, ASleepingWriterIsWokenByDeath) {
         asf_cios *s = open_end(ring, O_RDONLY);
         const bool told = ::write(opened[1], "x", 1) == 1;
         wait_until_asleep(getppid());
-        return s && told ? 0 : 1; // without closing
+        return s && told ? 0 : 1; // the process ends without closing the stream
     });
     char mark;
     ASSERT_EQ(::read(opened[0], &mark, 1), 1);
@@ -437,7 +437,7 @@ TEST_F(Ring, OutputRegionsInAnyOrder) {
         ASSERT_TRUE(p);
         memcpy(p, pattern(500, at).data(), 500);
         out.push_back(p);
-        if (out.size() == 30) { // twice the ring's size
+        if (out.size() == 30) { // their bytes are twice the ring's size
             for (size_t i = out.size(); i-- > 0;)
                 ASSERT_EQ(sfree(s, out[(i * 7) % 30]), 0);
             out.clear();

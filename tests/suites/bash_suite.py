@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bash: builtins that print by stdio, redirections, here documents, co-processes; the system's bash runs its tests."""
+"""bash: tests builtins that print by stdio, redirections, here documents and co-processes of the system's bash."""
 import os
 import shutil
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU bc: its sample programs, their output compared.  One of them waits for more input for ever."""
+"""GNU bc: runs its sample programs, except ckbook, which waits for more input for ever."""
 import os
 
 import harness

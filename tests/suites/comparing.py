@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""comparing.py - a suite's results, plainly and preloaded.
+"""comparing.py - compares a suite's results, plainly and preloaded.
 
-Tests whose results differ are run again, both ways.  A difference counts only when a preloaded run gave a result that
-none of the plain runs gave; what a test prints counts only if two plain runs agree on it.
+Tests with different results run again, both ways.  A difference counts only if a preloaded run gives a result that no
+plain run gives.  A test's output counts only if it is the same in two plain runs.
 """
 import json
 import os
@@ -17,7 +17,9 @@ def varies(name, plain):
 
 
 def differences(plain, preloaded):
-    """The names, with the results of both, that a preload changes; each argument is a list of runs."""
+    """Returns a dictionary from the tests that the preload changes to their plain and their preloaded results.
+
+    Each argument is a list of runs."""
     found = {}
     for name in sorted({name for run in plain + preloaded for name in run}):
         before = [run[name] for run in plain if name in run]
@@ -28,7 +30,7 @@ def differences(plain, preloaded):
 
 
 def count(results):
-    """How many passed, failed and were skipped."""
+    """Returns how many tests passed, failed and were skipped."""
     words = [result for name, result in results.items() if not name.endswith(harness.OUTPUT)]
     passed = sum(word in ("PASS", "XFAIL") for word in words)
     skipped = words.count("SKIP")
@@ -36,7 +38,7 @@ def count(results):
 
 
 def stored(path, names):
-    """Plain results of an earlier run, if they are of the same tests."""
+    """Returns the plain results of an earlier run of the same tests, or None."""
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
@@ -58,7 +60,7 @@ def measure_plainly(suite, names, kind, fresh, environment):
 
 
 def compare(suite, preload, quick, fresh):
-    """Run a suite both ways; returns the first plain results, the first preloaded ones, and what differs."""
+    """Runs a suite both ways.  Returns the first plain results, the first preloaded results, and the differences."""
     names = sorted(set(suite.tests(quick)))
     environment = harness.base_environment()
     with_preload = {**environment, **preload}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""comparing_test.py - the runner of suites sees what a preload changes, and nothing else.
+"""comparing_test.py - checks that comparing.py reports the tests that a preload changes, and no others.
 
-A suite made up here has a test for each kind of result; a library that is wrong on purpose is preloaded."""
+A suite in this file has a test for each kind of result.  The preloaded library has deliberate defects."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""coreutils: the filters; in a full run everything but what only root may do."""
+"""coreutils: tests the filters; in a full run all programs, except in tests that need root."""
 import re
 
 import harness
@@ -7,7 +7,7 @@ import harness
 FILTERS = ("b2sum base32 base64 basenc cat cksum comm csplit cut echo expand fmt fold head join md5sum nl od paste pr "
            "printf ptx seq shuf sort split stdbuf sum tac tail tee tr tsort unexpand uniq wc yes").split()
 
-# These preload another library after ours, which interposes the same names.
+# Each of these preloads another library, which interposes the same names as ours and comes after it.
 LEFT_OUT = {"tests/df/no-mtab-status.sh", "tests/df/skip-duplicates.sh", "tests/misc/csplit-io-err.sh"}
 
 

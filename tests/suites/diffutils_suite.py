@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU diffutils: diff, diff3, sdiff and cmp; gnulib's own tests of stdio."""
+"""GNU diffutils: tests diff, diff3, sdiff and cmp; in a full run also gnulib's stdio."""
 import harness
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""dos2unix: fgetc, ungetc and fputc, byte by byte and in wide characters.  The tests share the names of their files, so
-each has a copy of the folder."""
+"""dos2unix: tests fgetc, ungetc and fputc, with bytes and with wide characters.
+
+Each test runs in a copy of the folder, since all tests use the same file names."""
 import os
 
 import harness

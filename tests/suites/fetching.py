@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""fetching.py - Debian's source packages, and the binary packages that building them takes.
+"""fetching.py - fetches Debian's source packages, and installs the binary packages that their builds need.
 
-The system's own apt sources are read, never changed: a private copy, with deb turned into deb-src, has its own lists
-and cache in the work folder.
+Reads the system's apt sources, and does not change them.  A private copy in the work folder, which has deb-src in place
+of deb, uses separate package lists and a separate cache.
 """
 import glob
 import os
@@ -12,18 +12,18 @@ import time
 
 
 class Problem(Exception):
-    """A suite cannot be run; the message tells what to do."""
+    """A suite cannot run.  The message names the remedy, or a log."""
 
 
 class Offline(Problem):
-    """Sources cannot be had now."""
+    """Packages cannot be downloaded now."""
 
 
-LISTS_LAST = 12 * 3600  # seconds
+LISTS_LAST = 12 * 3600  # in seconds
 
 
 def logged(command, log, cwd=None, environment=None):
-    """Run a command with its output appended to a file; returns whether it succeeded."""
+    """Runs a command, and appends its output to a file.  Returns whether the command succeeded."""
     with open(log, "ab") as out:
         out.write(("$ " + " ".join(command) + "\n").encode())
         out.flush()
@@ -38,7 +38,7 @@ def installed(package):
 
 
 def install(packages, log):
-    """Install what is missing of these packages."""
+    """Installs those of the packages that are missing."""
     missing = [package for package in packages if not installed(package)]
     if not missing:
         return
@@ -53,13 +53,13 @@ def install(packages, log):
 
 
 def source_lines(text):
-    """The deb-src lines that stand for the lines of a sources.list."""
+    """Returns a deb-src line for each source in a sources.list."""
     lines = [line for line in text.splitlines() if re.match(r"deb(-src)? ", line)]
     return sorted({re.sub(r"^deb(-src)?", "deb-src", line) for line in lines})
 
 
 class Sources:
-    """Source packages by way of a private apt."""
+    """Fetches source packages by apt, with a private configuration."""
 
     def __init__(self, folder, etc="/etc/apt"):
         self.folder = folder
@@ -92,7 +92,7 @@ class Sources:
                 file.write(text)
 
     def prepare(self):
-        """Read the lists, unless that was done lately."""
+        """Downloads the package lists if they are older than LISTS_LAST."""
         if os.path.exists(self.fresh) and time.time() - os.path.getmtime(self.fresh) < LISTS_LAST:
             return
         for folder in (self.parts, self.lists + "/partial", self.folder + "/cache/archives/partial"):
@@ -106,14 +106,14 @@ class Sources:
             pass
 
     def versions(self, package):
-        """The versions of a source package, newest first as apt has them."""
+        """Returns the versions of a source package in apt's order, the newest first."""
         shown = subprocess.run(self.apt("apt-cache", "showsrc", package), stdout=subprocess.PIPE, check=False,
                                stderr=subprocess.DEVNULL).stdout.decode()
         stanzas = [dict(re.findall(r"^(Package|Version): (.*)", text, re.MULTILINE)) for text in shown.split("\n\n")]
         return [stanza["Version"] for stanza in stanzas if stanza.get("Package") == package]
 
     def unpack(self, package, target, patched):
-        """Fetch the newest version there is, and unpack it to `target`."""
+        """Fetches the newest version that can be downloaded, and unpacks it to `target`."""
         self.prepare()
         folder = target + ".fetched"
         os.makedirs(folder, exist_ok=True)

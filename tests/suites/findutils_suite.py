@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU findutils: -fprintf, -fprint0, xargs reading its input; gnulib's own tests of stdio."""
+"""GNU findutils: tests -fprintf, -fprint0 and the input of xargs; in a full run also gnulib's stdio."""
 import harness
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""gawk: getline, pipes, co-processes, redirections, locales.  A test is a target of test/Makefile, which prints its
-name first and leaves _NAME behind when it fails."""
+"""gawk: tests getline, pipes, co-processes, redirections and locales.
+
+A test is a target of test/Makefile.  It prints its name first.  If it fails, the file _NAME remains."""
 import os
 
 import harness
 
-# Four need a network; in two, the order of gawk's output and a child's is unspecified.
+# Four tests need a network; in the other two, the order of gawk's output and a child's is unspecified.
 LEFT_OUT = {"inetdayt", "inetdayu", "inetecht", "inetechu", "clos1way2", "clos1way6"}
 
 

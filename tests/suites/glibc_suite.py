@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""glibc's own tests of stdio, wide stdio and popen, in a full run of all that reads or writes a stream, starts a
-process or is cancelled in a call, each compiled alone against the system's libc; those that need the tree of a built
-glibc do not compile, and are left out.  Status and output count."""
+"""glibc: runs its tests of stdio, wide stdio and popen; in a full run also tests of streams, processes and cancellation.
+
+Each test is compiled separately against the system's libc.  Tests that need the tree of a built glibc do not compile, and
+are omitted.  The status and the output are compared."""
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import subprocess
 import fetching
 import harness
 
-# Folders, and prefixes of their tests' names.
+# For each folder a pattern, with which the names of the tests begin.
 QUICK = {"stdio-common": "", "libio": ""}
 MORE = {"wcsmbs": "", "argp": "", "assert": "", "grp": "", "gshadow": "", "shadow": "",
         "debug": "tst-fortify|tst-read", "misc": "tst-(mntent|error|syslog|warn|preadv)",
@@ -38,7 +39,9 @@ class Glibc(harness.Programs):
         return os.path.join(self.folder, *parts)
 
     def compiles(self, *arguments):
-        """These folders come after the system's: a header of glibc's tree is taken only when the system has none."""
+        """Runs the compiler, and returns whether it succeeded.
+
+        Uses a header of glibc's tree only if the system does not have this header."""
         return fetching.logged(["gcc", "-std=gnu11", "-O2", "-w", "-include", "limits.h", *DEFINED,
                                 *(f"-idirafter{folder}" for folder in (self.source, self.path("own"),
                                                                        os.path.join(self.source, "malloc"))),
@@ -64,7 +67,7 @@ class Glibc(harness.Programs):
                         *(path for path, whether in zip(objects, made) if whether)], check=True)
 
     def test_program(self, name):
-        """Compile a test, if it is one."""
+        """Compiles a source file, if it is a test program."""
         source = os.path.join(self.source, name + ".c")
         with open(source, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -81,7 +84,9 @@ class Glibc(harness.Programs):
             raise fetching.Problem(f"few of the tests compile; see {self.log}")
 
     def in_container(self, folder):
-        """Tests that change the system, for which glibc makes a root directory: one removes /bin/sh."""
+        """Returns the folder's tests for which glibc makes a root directory, since they change the system.
+
+        For example, one test removes /bin/sh."""
         makefile = os.path.join(self.source, folder, "Makefile")
         if not os.path.exists(makefile):
             return set()
@@ -90,7 +95,7 @@ class Glibc(harness.Programs):
         return {name for names in lists for name in names.split()}
 
     def compiled(self, folder, beginning):
-        """The tests of a folder, which are compiled when they are first asked for."""
+        """Returns the tests of a folder.  The first call compiles them."""
         if not os.path.isdir(self.path("bin", folder)):
             os.makedirs(self.path("bin", folder))
             wanted = re.compile(f"{folder}/({beginning})")

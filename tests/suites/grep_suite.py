@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU grep: output by line, colours, encodings; gnulib's own tests of stdio."""
+"""GNU grep: tests output by lines, colours and encodings; in a full run also gnulib's stdio."""
 import harness
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""harness.py - what a suite is, and the ways in which suites run their tests.
+"""harness.py - the base classes of suites, which build the package and run its tests.
 
-A suite is a file NAME_suite.py with a class that is derived from one of those below and bound to the name `suite`.  It
-says how it is built, which tests it has, and runs them, plainly or with a preload in the environment.
+A suite is a file NAME_suite.py.  It defines a class derived from a class in this file, and binds it to the name `suite`.
+The class builds the package, lists the tests, and runs them, plainly or with a preload in the environment.
 
-A result is PASS, SKIP, or a word for what else happened: FAIL 1, SIGNAL 11, TIMEOUT, NONE (the test left no result).
-A name that ends in OUTPUT carries a digest of what the test printed.
+A test's result is PASS, SKIP, FAIL with the exit status, SIGNAL with the signal's number, TIMEOUT, or NONE if the test
+left no result.  Under the test's name followed by OUTPUT, the results contain a digest of the test's output.
 """
 import concurrent.futures
 import glob
@@ -25,7 +25,7 @@ OUTPUT_KEPT = 1 << 26
 
 
 def base_environment():
-    """The environment of builds and tests: what could change their results is left out."""
+    """Returns the environment of builds and tests, without variables that could change their results."""
     out = {"LC_ALL", "LANG", "LANGUAGE", "LD_PRELOAD", "MAKEFLAGS", "MAKELEVEL", "POSIXLY_CORRECT", "ASF_OPTIONS"}
     kept = {name: value for name, value in os.environ.items() if name not in out}
     return {**kept, "LC_ALL": "C", "TZ": "UTC0", "FORCE_UNSAFE_CONFIGURE": "1"}
@@ -40,8 +40,9 @@ def status_of(code):
 
 
 def run_limited(command, cwd, environment, seconds, stdin=None):
-    """Run a command with a time limit; returns its result and what it printed.  The output goes to a file, which a
-    process left behind may keep open."""
+    """Runs a command with a time limit, in seconds.  Returns its result and its output.
+
+    The output goes to a file, not a pipe, since a remaining background process may keep it open."""
     with open(stdin or os.devnull, "rb") as source, tempfile.TemporaryFile() as out:
         with subprocess.Popen(command, cwd=cwd, env=environment, stdin=source, stdout=out, stderr=subprocess.STDOUT,
                               start_new_session=True) as process:
@@ -59,8 +60,8 @@ class Suite:
 
     package = None  # the Debian source package
     needs = ()  # Debian packages that the build and the tests need
-    patched = False  # apply Debian's patches
-    in_quick = False  # runs when no suite is named and the run is quick
+    patched = False  # whether to apply Debian's patches
+    in_quick = False  # whether a quick run without named suites includes this suite
 
     def __init__(self, name, folder, jobs):
         self.name = name
@@ -69,21 +70,21 @@ class Suite:
         self.source = os.path.join(folder, "source")
         self.log = os.path.join(folder, "build.log")
 
-    # Defined by a suite: build() unless configure and make suffice, tests(), run().
+    # A suite defines tests() and run(), and build() unless configure and make suffice.
 
     def build(self):
         self.configure()
         self.make()
 
     def tests(self, quick):
-        """The names of the tests; in a quick run those that take little time."""
+        """Returns the names of the tests; in a quick run only of those that take little time."""
         raise NotImplementedError
 
     def run(self, names, environment):
-        """Run tests; returns a dictionary from name to result."""
+        """Runs tests.  Returns a dictionary from their names to their results."""
         raise NotImplementedError
 
-    # For use by suites.
+    # Suites use the functions from here on.
 
     def fetch(self, sources):
         fetching.install(("dpkg-dev", "gcc", "make", "libc6-dev", *self.needs), self.log)
@@ -103,29 +104,31 @@ class Suite:
         self.logged("make", "-s", f"-j{self.jobs}", "MAKEINFO=:", *arguments, may_fail=may_fail)
 
     def make_variable(self, folder, variable):
-        """The words of a variable as make sees them."""
+        """Returns the words of a make variable, after expansion."""
         shown = subprocess.run(["make", "-s", "--no-print-directory", f"--eval=show-it:;@printf '%s\\n' $({variable})",
                                 "show-it"], cwd=os.path.join(self.source, folder), env=base_environment(),
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         return shown.stdout.decode().split()
 
     def files(self, pattern):
-        """Files of the source, by their path in it."""
+        """Returns the paths of the matching source files, relative to the source folder."""
         return sorted(os.path.relpath(path, self.source) for path in glob.glob(os.path.join(self.source, pattern)))
 
     def all_at_once(self, function, items):
-        """function(item) for each, `jobs` at a time; the results in order."""
+        """Calls function(item) for each item, `jobs` at a time.  Returns the results in the items' order."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             return list(pool.map(function, items))
 
 
 class Programs(Suite):
-    """Each test is a command, its result the exit status and what it prints."""
+    """A suite in which each test is a command.  The exit status and the output are the result."""
 
     seconds = 120
 
     def command(self, name, scratch):
-        """The command, the folder to run it in (None: `scratch`, which is empty), its standard input (None: none)."""
+        """Returns the test's command, its folder and its standard input.
+
+        The folder None means `scratch`, which is empty.  The input None means /dev/null."""
         raise NotImplementedError
 
     def one(self, name, environment):
@@ -147,7 +150,7 @@ class Programs(Suite):
 
 
 class Automake(Suite):
-    """Tests that automake's parallel harness runs.  A name is a folder of the source and a test of its Makefile."""
+    """A suite that automake's parallel harness runs.  A test's name is FOLDER:TEST; the Makefile of FOLDER lists TEST."""
 
     folders = ()  # the folders of the tests
     more_folders = ()  # folders that a quick run omits
@@ -164,12 +167,12 @@ class Automake(Suite):
                 if self.wanted(test, quick)]
 
     def wanted(self, test, quick):
-        """Whether a test is to be run."""
+        """Returns whether to run a test."""
         del test, quick
         return True
 
     def drivers(self, folder, environment):
-        """The harness's drivers, each started under a time limit and with the preload of this environment."""
+        """Returns make's variables for the drivers of the harness, with a time limit and the preload of this environment."""
         with open(os.path.join(self.source, folder, "Makefile"), encoding="utf-8", errors="replace") as makefile:
             named = dict(re.findall(r"^(\w*LOG_DRIVER) = (.*)", makefile.read(), re.MULTILINE))
         preload = f"LD_PRELOAD={environment['LD_PRELOAD']}" if "LD_PRELOAD" in environment else ""
@@ -177,7 +180,9 @@ class Automake(Suite):
 
     @staticmethod
     def result_file(folder, test):
-        """The harness takes the extension off a test's name when it is one that the Makefile knows."""
+        """Returns the path of a test's .trs file, or None.
+
+        In its name the harness omits the test's extension if the Makefile knows the extension."""
         for name in (test, os.path.splitext(test)[0]):
             path = os.path.join(folder, name + ".trs")
             if os.path.exists(path):

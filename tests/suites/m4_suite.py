@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""GNU m4: diversions, syscmd, includes, freezing: the examples of its manual, as its own script checks them; in a full
-run gnulib's tests of stdio, too."""
+"""GNU m4: tests diversions, syscmd, includes and freezing, by the examples of its manual, which its own script checks.
+
+A full run also tests gnulib's stdio."""
 import os
 
 import harness

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""mawk: its own script of tests, by the shell's output."""
+"""mawk: runs its own test scripts, and compares the output."""
 import harness
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU patch: getc, fseek and fread over its inputs, temporary and rejected output."""
+"""GNU patch: tests input by getc, fseek and fread, and temporary and rejected output."""
 import harness
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""perl's tests of its I/O: files, pipes, dups, layers; mostly read and write, with stdio beside them.  The system's
-perl runs them."""
+"""perl: tests the I/O of the system's perl: files, pipes, duplicates and layers.
+
+perl uses mostly read and write, and sometimes stdio."""
 import os
 import re
 import shutil
@@ -18,14 +19,14 @@ class Perl(harness.Programs):
     needs = ("perl",)
 
     def build(self):
-        """The tests load modules from ../lib, which must be those of the perl that runs them."""
+        """Replaces the modules in lib, which the tests load, by those of the system's perl, which runs the tests."""
         asked = subprocess.run(["perl", "-MConfig", "-e", 'print "@Config{qw(privlibexp archlibexp)}\n@INC"'],
                                stdout=subprocess.PIPE, check=True).stdout.decode().split()
         library, theirs = os.path.join(self.source, "lib"), os.path.join(self.source, "lib.theirs")
         shutil.move(library, theirs)
         os.mkdir(library)
         for folder in dict.fromkeys(asked[:2] + [path for path in asked if path.endswith("/perl-base")]):
-            # some files are in several folders
+            # may fail, since some files are in several folders
             self.logged("cp", "-rs", folder + "/.", library, may_fail=True)
         self.logged("sh", "-c", "cp lib.theirs/*.t lib/")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GNU sed: in-place editing, unlocked calls; gnulib's own tests of stdio."""
+"""GNU sed: tests in-place editing and unlocked calls; in a full run also gnulib's stdio."""
 import harness
 
 

@@ -236,7 +236,7 @@ std::string make(asf_cios *s, const Op &op) {
         p = salloc_some(s, &n);
         return taken(s, p, n);
     case What::take_line:
-        n = 0; // however long
+        n = 0; // no limit on the length
         p = asf_salloc_until(s, '\n', &n);
         return taken(s, p, n);
     case What::take_less:
@@ -282,7 +282,7 @@ Call<Op> some_call(Random &random, const Kind &kind, bool forks, bool cancels, u
     What what = kind.calls[random.below(kind.calls.size())];
     if (what == What::in_child && !(forks && random.one_in(3)))
         what = What::put;
-    if (cancels && what == What::take_twice) // a cancellation could end it between the two
+    if (cancels && what == What::take_twice) // a cancellation could come between its two allocations
         what = What::take_less;
     Op op = {what, some_length(random, true), random.below(length)};
     if (what >= What::put && what != What::flush && what != What::abandon)

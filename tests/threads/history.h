@@ -32,7 +32,7 @@ namespace tests {
 template <typename Op> struct Call {
     Op op;
     unsigned thread = 0;
-    size_t pause = 0; // before it
+    size_t pause = 0; // length of the pause before the call
     // the thread cancels itself: this call ends the thread, or the first later one that is a cancellation
     // point
     bool cancel = false;

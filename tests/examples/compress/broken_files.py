@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""broken_files.py - uncompress on .Z files that no compress has written.
+"""broken_files.py - compares uncompress on unusual and damaged .Z files with the system's programs.
 
-Files of the oldest form (no block mode), made here, and files with random faults, are given to each form of the example
-and to the system's uncompress (ncompress's; gzip's for the oldest form).  What is read without complaint must be
-the same; what is refused must be refused with a message, a status of 1, and no replacement of the file.
+The script writes files of the oldest format, without block mode, and files with random faults.  Each form of the example
+and the system's program decode each file: gzip for the oldest format, ncompress for the others.  Both must refuse the
+same files, and decode the same bytes.  A form that refuses a file must print a message, exit with status 1, and keep it.
 """
 import argparse
 import collections
@@ -23,7 +23,7 @@ def words(rng, size):
 
 
 class Codes:
-    """Codes as bits; a change of width fills a group of eight codes up."""
+    """Packs codes into bits.  Before the width changes, fill() pads the last group to eight codes."""
 
     def __init__(self):
         self.bits, self.count, self.start = 0, 0, 0
@@ -40,7 +40,7 @@ class Codes:
 
 
 def oldest_form(data, max_bits):
-    """Compresses without block mode: code 256 is a string like the others."""
+    """Compresses without block mode: code 256 is an ordinary string, not the code that clears the table."""
     table = {bytes([c]): c for c in range(256)}
     codes, width, prefix = Codes(), 9, b""
     for at in range(len(data)):
@@ -77,7 +77,7 @@ def with_faults(rng, data):
 
 
 def impossible_width(data):
-    """Widths below 9 are taken by ncompress, though nobody writes them."""
+    """Returns whether the header has a width below 9 bits: no compress writes one, but ncompress accepts it."""
     return len(data) > 2 and data[2] & 0x1F < 9
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""random_edits.py - diff on random files and random edits of them.
+"""random_edits.py - compares diff with the system's diff, on random files and random edits of these files.
 
-Each form of the example must print what the system's diff prints, with a few options each time, and its output must be
-a script that makes the one file of the other: patch and ed are asked to do so.
+Each form of the example must print the same as the system's diff, with some random options for each pair of files.
+With its output, patch or ed must turn the old file into the new one.
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ SPACES = ["", "a", "b", " ", "  a", "a ", "A", "a  b", "a b", "ab", "\t", ".", "
 
 
 def alphabet(rng):
-    """The lines to draw from: few, many, many with a few that are frequent, or such as options make equal."""
+    """Returns the lines of which files consist: few, many, many with some frequent ones, or lines that options equate."""
     return rng.choice([["line %d" % i for i in range(rng.randint(1, 30))], list("abc"), SPACES,
                        ["line %d" % i for i in range(400)] + ["", "{", "}"] * 20,
                        ["line %d" % i for i in range(4000)] + ["", "{", "}", "return;"] * 300])
@@ -55,7 +55,7 @@ def run(program, options):
 
 
 def apply(script, option):
-    """Makes the new file of the old one.  returns whether that is what came out."""
+    """Applies the script to a copy of the old file.  Returns whether the result is the new file."""
     subprocess.run(["cp", "old", "made"], check=True)
     if option == "-e":
         subprocess.run(["ed", "-s", "made"], input=script + b"w\n", stdout=subprocess.DEVNULL, check=False)
@@ -79,7 +79,7 @@ class Trial:
     def compare(self, number, option):
         expected = run("diff", option.split())
         if option == "-e" and expected[2] == 2:
-            return  # a file has no final newline, which an ed script cannot express
+            return  # an ed script cannot express a missing final newline
         for form in FORMS:
             got = run(os.path.join(self.programs, form + "-diff"), option.split())
             if got != expected:

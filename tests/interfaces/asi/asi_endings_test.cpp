@@ -82,7 +82,7 @@ TEST_F(Endings, ExitWritesWhatIsComplete) {
     EXPECT_EQ(contents("out"), "beforeafter");
 }
 
-// The region's contents are unknown: the program has not finished them.
+// exit omits an unfreed region of output, since the program has not completed its contents.
 TEST_F(Endings, ExitLeavesOutARegionThatIsKept) {
     expect_exit([&] {
         open_output();
@@ -137,7 +137,7 @@ TEST_F(Endings, AbruptEndsWriteNothing) {
     EXPECT_EQ(contents("out"), "");
 }
 
-// But flushed output stays: all of it before the oldest unfreed region.
+// sflush writes the output before the oldest unfreed region; _exit and exec do not lose it.
 TEST_F(Endings, AbruptEndsLeaveWhatWasFlushed) {
     for (void (*end)() : {+[] { _exit(0); }, become_true}) {
         expect_exit([&] {
@@ -155,7 +155,7 @@ TEST_F(Endings, AbruptEndsLeaveWhatWasFlushed) {
     }
 }
 
-// Every kind of end works, and the file does not change.
+// An unfreed region of input does not prevent exit, _exit or exec, and the file does not change.
 TEST_F(Endings, InputThatIsKeptHindersNoEnd) {
     const std::string file = put_pattern("in", 300000);
     for (void (*end)() : {+[] { exit(0); }, +[] { _exit(0); }, become_true})
@@ -172,12 +172,12 @@ TEST_F(Endings, InputThatIsKeptHindersNoEnd) {
 
 TEST_F(Endings, AChildThatEndsByUnderscoreExitWritesNothing) {
     const Output o = open_output();
-    expect_exit([&] { _exit(memcmp(o.kept, "KEPT", 4)); }); // the child has a copy
+    expect_exit([&] { _exit(memcmp(o.kept, "KEPT", 4)); }); // the child's copy of the region
     expect_exit([&] { become_true(); });
     finish_output(o);
 }
 
-// As with a stdio buffer that was not flushed before fork, both processes write it.
+// Both processes write output that was buffered before the fork, as with stdio.
 TEST_F(Endings, AChildThatClosesWritesItsCopy) {
     const Output o = open_output();
     expect_exit([&] {
@@ -217,7 +217,7 @@ TEST_F(Endings, AChildHasACopyOfInputRegions) {
         _exit(same && sfree(s, p) == 0 && sclose(s) == 0 ? 0 : 1);
     });
     EXPECT_EQ(first_wrong(p, 1000, 0), 1000U);
-    EXPECT_EQ(sclose(s), -EBUSY); // the region is still this process's
+    EXPECT_EQ(sclose(s), -EBUSY); // this process has not freed the region
     EXPECT_EQ(sfree(s, p), 0);
     EXPECT_EQ(sclose(s), 0);
 }

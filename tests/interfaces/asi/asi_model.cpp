@@ -354,7 +354,7 @@ void Model::apply_waiting() {
         if (waiting[i].run == run)
             buffered.push_back(std::move(waiting[i]));
         else
-            latest = mode == ASF_READ ? nullptr : latest; // its bytes may have changed
+            latest = mode == ASF_READ ? nullptr : latest; // the bytes of the latest region may have changed
         waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(i));
     }
 }

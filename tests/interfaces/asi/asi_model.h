@@ -40,8 +40,9 @@ class Model {
         size_t at;         // its offset
         std::string bytes; // the input's bytes, or the bytes to write
         bool output, filled;
-        uint64_t order = 0, run = 0; // of output: a run has no gaps, waits for its own regions
-        bool apart = false;          // input of a positional call
+        // Output has no gaps within a run, and waits only for the regions of its run with lower order.
+        uint64_t order = 0, run = 0;
+        bool apart = false; // input of a positional call
         bool holds_output() const { return output && !bytes.empty(); }
     };
     struct Got {
@@ -146,14 +147,14 @@ class Model {
     std::deque<std::string> journal;
 
     asf_cios *s = nullptr;
-    int fd = -1; // the stream's, if known
+    int fd = -1; // the stream's descriptor, if known
     bool reads = false, writes = false, append = false;
     asf_mode mode = ASF_READ;
 
     std::string file;      // the expected contents, with all complete output
-    size_t pos = 0;        // of the stream
+    size_t pos = 0;        // the stream's offset
     size_t append_end = 0; // the file's end, with incomplete output
-    std::string fed, sent; // bytes through a pipe or socket, in and out
+    std::string fed, sent; // bytes sent to the stream, and by it, through a pipe or socket
     size_t fed_pos = 0, sent_end = 0;
     static constexpr size_t nowhere = SIZE_MAX;
     size_t stop = nowhere; // the offset in `fed` where a call found no more bytes; the next call there

@@ -21,7 +21,7 @@ Model::Model(Kind k, std::string p, Random choices, uint64_t first)
     open();
 }
 
-// A stream with regions cannot be closed; but the draining thread must see the end.
+// Closes only the descriptor, so that the draining thread ends: sclose would refuse a stream with regions.
 Model::~Model() {
     if (s)
         ::close(asf_fileno(s));
@@ -126,7 +126,7 @@ void Model::open() {
 
 // --- the other end ----------------------------------------------------------------------
 
-// Feeds the bytes that a call may ask for, or the end, so that no call waits for ever.
+// Sends at least the bytes that the next call may request, or closes, so that no call waits for ever.
 void Model::feed(size_t most) {
     if (seekable() || fed_all)
         return;

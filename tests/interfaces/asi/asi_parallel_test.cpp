@@ -382,7 +382,7 @@ TEST_F(Parallel, OutputBesideReadsUnderWay) {
         ASSERT_NE(p, nullptr) << n;
         memset(p, 'x', 10);
         EXPECT_EQ(sfree(s, p), 0);
-        while (!set_stream_mode(s, ASF_READ)) // the other thread has a region
+        while (!set_stream_mode(s, ASF_READ)) // while the other thread has a region, the mode cannot change
             std::this_thread::yield();
         if (random.one_in(2)) // lets the other thread read
             std::this_thread::yield();

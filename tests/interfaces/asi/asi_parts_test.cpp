@@ -25,7 +25,7 @@ using Parts = std::vector<asf_part>;
 
 class AsiParts : public Asi {
   protected:
-    // As asf_parts, which must succeed.
+    // Returns the parts by asf_parts, which must succeed.
     static Parts parts_of(const std::string &path, const asf_cut *how = nullptr) {
         asf_part *parts = nullptr;
         const ssize_t count = asf_parts(path.c_str(), how, &parts);
@@ -139,7 +139,7 @@ TEST_F(AsiParts, OfWhatCannotBeCut) {
     EXPECT_TRUE(parts_of(put("empty", "")).empty());
     asf_part *parts = nullptr;
     EXPECT_EQ(asf_parts(path("none").c_str(), nullptr, &parts), -ENOENT);
-    const Parts proc = parts_of("/proc/self/status"); // which has no size
+    const Parts proc = parts_of("/proc/self/status"); // st_size is 0
     ASSERT_EQ(proc.size(), 1U);
     EXPECT_EQ(text_of("/proc/self/status", proc[0]).substr(0, 5), "Name:");
     const asf_cut huge = {'\n', 0, INT64_MAX, false};
@@ -148,7 +148,7 @@ TEST_F(AsiParts, OfWhatCannotBeCut) {
     EXPECT_EQ(asf_parts(put("some", "text").c_str(), &negative, &parts), -EINVAL);
 
     ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
-    const Parts one = parts_of(path("fifo")); // which does not wait for a writer
+    const Parts one = parts_of(path("fifo")); // must not wait for a writer
     ASSERT_EQ(one.size(), 1U);
     EXPECT_EQ(one[0].end, -1);
     std::thread writer([&] {
@@ -200,7 +200,7 @@ TEST_F(AsiParts, OfAFileThatChanges) {
     close(fd);
     expect_whole(parts, text, [&](const asf_part &part) { return text_of(file, part); });
 
-    put("lines", std::string(60000, 'x')); // rewritten, and larger
+    put("lines", std::string(60000, 'x')); // other contents, and larger
     EXPECT_EQ(error_of(file, parts[1]), -ESTALE);
     put("lines", text.substr(0, 30000));
     EXPECT_EQ(error_of(file, parts[0]), -ESTALE);
@@ -482,7 +482,7 @@ TEST_F(AsiPartsThreads, ACallerIsCancelledWhileItWaits) {
             const auto work = [](asf_cios *, const asf_part *, void *argument) {
                 auto &it = *static_cast<Call *>(argument);
                 if (pthread_equal(pthread_self(), it.caller)) {
-                    while (!it.slow) // the other part is the other thread's
+                    while (!it.slow) // leave the other part to the other thread
                         sched_yield();
                     return 0;
                 }

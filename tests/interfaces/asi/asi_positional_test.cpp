@@ -165,7 +165,7 @@ TEST_F(Positional, AFileCutUnderAMappedRegion) {
         EXPECT_EQ(sfree(s, at(s, 100, 5000 * i)), 0);
     char *whole = at(s, 100, 1000), *cut = at(s, 100, 900000), *gone = at(s, 100, 990000);
     ASSERT_EQ(truncate(path("file").c_str(), 900050), 0);
-    const bool mapped = cut[60] == '\0'; // else it is a copy
+    const bool mapped = cut[60] == '\0'; // if false, the region is a copy
     EXPECT_EQ(sfree(s, whole), 0);
     EXPECT_EQ(sfree(s, cut), mapped ? -EIO : 0);
     EXPECT_EQ(gone[0], mapped ? '\0' : 'x');

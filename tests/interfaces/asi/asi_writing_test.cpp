@@ -166,7 +166,7 @@ TEST_F(Writing, ReallocShrinksAndGrows) {
     EXPECT_EQ(contents("out"), "0123abcdef!");
 }
 
-// Whichever of the two regions is abandoned, the other one has its own address.
+// An empty region and the next region have different addresses, so abandoning one does not affect the other.
 TEST_F(Writing, ARegionOfNoBytesIsNotTheNextOne) {
     for (const bool next_first : {false, true})
         for (const bool elsewhere : {false, true}) {
@@ -195,7 +195,7 @@ TEST_F(Writing, ARegionOfNoBytesIsNotTheNextOne) {
         }
 }
 
-// An empty region is still a region.
+// An empty unfreed region prevents sclose.
 TEST_F(Writing, ARegionOfNoBytesKeepsTheStreamOpen) {
     asf_cios *s = create();
     char *none = fill(s, "gone");
@@ -351,7 +351,7 @@ TEST_F(Writing, ErrorsAreReturned) {
     EXPECT_EQ(sclose(s), -ENOSPC);
 }
 
-// As with fflush.
+// A failing sflush loses the output, as fflush does.
 TEST_F(Writing, WhatCouldNotBeWrittenIsLost) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);

@@ -3,7 +3,7 @@
  * own_short_names.c - a program that defines its own functions with the paper's names, and calls the
  * library's by their prefix.
  */
-#undef ASF_SHORT_NAMES /* the tests are compiled with it */
+#undef ASF_SHORT_NAMES /* the compiler options of the tests define it */
 #include <asf/asf.h>
 #include <asf/lines.h>
 #include <asf/numbers.h>

@@ -247,7 +247,7 @@ TEST(CxxClosed, StreamsOfBothAreAsThoseOfTheStandardLibrary) {
         compare<asf::iostream, std::fstream>(i & 1, i & 2);
 }
 
-// close reports an error that flush has met once more; later calls do not report it.
+// After flush has reported an error, close reports it again; later calls do not.
 TEST(CxxClosed, AFullDeviceIsToldOfByClose) {
     const auto states = [](auto stream) {
         std::ostringstream out;

@@ -301,8 +301,8 @@ TEST_F(Asked, PrunedDirectoriesAreNotGoneInto) {
     EXPECT_EQ(done, 1 + 12 + 12 * 6);
 }
 
-// A joined thread may stay in /proc for a moment. A sanitizer's own thread starts with the first thread, and
-// stays.
+// The walk's threads must end; a joined thread may remain in /proc for a moment. The process's first thread
+// also starts a sanitizer's own thread, which does not end.
 TEST_F(Asked, ItEndsWhenAVisitSaysSo) {
     std::thread([] {}).join();
     size_t before = entries_in("/proc/self/task");

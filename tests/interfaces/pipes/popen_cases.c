@@ -57,7 +57,7 @@ static void tell_status(int status) {
 
 /* --- reading ------------------------------------------------------------------------- */
 
-/* A command whose output is read, at most `most` bytes. Their number and checksum are printed. */
+/* A command. The case reads at most `most` bytes of its output, and prints their number and checksum. */
 struct reading {
     const char *command;
     size_t most;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Columns by asf.dask on two worker processes are those of one process, also when a worker is killed; a file that is
-truncated or replaced meanwhile is an error that names the part.  ASF_DASK_BYTES is about the size of the table:
-1000000000 by hand."""
+"""Tests asf.dask: two worker processes read the same columns as one process, even if one worker is killed.
+
+If the file is truncated or replaced meanwhile, the error names the part.  ASF_DASK_BYTES is the approximate size of the
+table in bytes; use 1000000000 for runs by hand."""
 import errno
 import os
 import pathlib
@@ -42,7 +43,7 @@ class Dask(FileCase):
         return asf.dask.read_columns(self.path, FIELDS, blocksize=self.blocksize, skip=1)
 
     def begin(self):
-        """Returns the columns' parts, which the workers read: some are done, and not all."""
+        """Starts the workers.  Returns the futures of the columns' parts as soon as at least one is done, but not all."""
         futures = self.client.compute([part for column in self.columns() for part in column.to_delayed()])
         next(iter(distributed.as_completed(futures)))
         self.assertFalse(all(future.done() for future in futures))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the Python module share: a test that has a file in a folder of its own."""
+"""The base class of the Python module's tests: each test has a file in a temporary folder."""
 import os
 import tempfile
 import unittest
@@ -13,6 +13,6 @@ class FileCase(unittest.TestCase):
         self.path = os.path.join(folder.name, "data")
 
     def put(self, data):
-        """Makes the file, with these bytes."""
+        """Writes the file, with these bytes as its contents."""
         with open(self.path, "wb") as file:
             file.write(data)

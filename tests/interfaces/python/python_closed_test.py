@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each method and property of each type, of an object that is closed, released or given up: files beside
-io's, the others beside memoryview or in a table; and none of a type's objects is made but by its function."""
+"""Tests each method and property of each type on a closed, released or abandoned object.
+
+Files must behave like io's.  On other objects a call raises ValueError, or returns the value in TELL_NOTHING.  Also tests
+that a program can make an object only by the module's function for its type."""
 import ast
 import copy
 import gc
@@ -19,7 +21,7 @@ SPECIAL = {"__iter__", "__next__", "__enter__", "__exit__", "__len__", "__getite
 
 
 def names(type):
-    """What a program can use of a type by itself, not by object."""
+    """Returns the public names of a type, and those of its SPECIAL methods."""
     return {name for name in dir(type) if not name.startswith("_")} | SPECIAL & set(dir(type))
 
 
@@ -147,7 +149,7 @@ class Closed(FileCase):
         self.assertEqual({name for name, value in vars(asf).items() if isinstance(value, type)}, known)
 
     def test_the_stub_has_all(self):
-        """asf.pyi declares what the module has, and no more."""
+        """asf.pyi declares exactly the names that the module has."""
         stub = os.path.join(os.path.dirname(__file__), "../../../interfaces/python/asf.pyi")
         with open(stub, encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -165,7 +167,7 @@ class Closed(FileCase):
             self.assertEqual({each for each in declared if each in SPECIAL or not each.startswith("_")} | inherited, names(kind) | inherited)
 
     def files(self, mode):
-        """Pairs of io's and ours, in each state that is not open."""
+        """Yields the name of each closed state, with a file of io and one of asf in this state."""
         def closed(file):
             file.close()
 
@@ -225,7 +227,7 @@ class Closed(FileCase):
                 self.assertIs(ValueError, outcome(lambda: call(line))[0])
 
     def test_text(self):
-        """Each call of a TextIOWrapper on a closed file, beside Python's own."""
+        """Each method of a closed text file gives the same as that of Python's TextIOWrapper."""
         calls = {name: call for name, call in FILE.items() if name in names(io.TextIOWrapper) and "__" not in name}
         calls |= {"buffer": lambda f: f.buffer.closed,
                   "reconfigure": lambda f: f.reconfigure(errors="strict"), "write": lambda f: f.write("x"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compressed input of asf.open(decompress=True) beside the bytes that were compressed by the formats' own tools."""
+"""Tests asf.open(decompress=True): it returns the bytes that Python's modules or the formats' tools compressed."""
 import errno
 import glob
 import gzip
@@ -21,7 +21,7 @@ from python_case import FileCase
 
 
 def library():
-    """The path of the libasf that the module uses."""
+    """Returns the path of the libasf that the module uses."""
     with open("/proc/self/maps") as maps:
         return next(line.split()[-1] for line in maps if "/libasf.so" in line)
 
@@ -41,7 +41,7 @@ PACKED = {name: PACKERS[name](DATA) for name in FORMATS}
 
 
 def of_each_format(test):
-    """The test gets DATA in each format, as bytes and in its file."""
+    """Decorates a test: calls it for each format, with the compressed DATA as its argument and in its file."""
     def run(self):
         for name, packed in PACKED.items():
             with self.subTest(name):
@@ -153,13 +153,13 @@ class Decoded(FileCase):
             self.assertEqual(file.read(), b"some")
 
     def test_a_decoder_that_is_not_there(self):
-        """The error names the file and the package.  Nothing stays open, and nothing else is reported."""
+        """The error names the file and the missing package.  No descriptor stays open, and nothing is printed."""
         folder = os.path.join(self.folder, "lib")
         os.mkdir(folder)
         soname = re.match(r"libasf\.so\.\d+", os.path.basename(library()))[0]
         shutil.copy(library(), os.path.join(folder, soname))
         shutil.copy(asf.__file__, folder)
-        # an empty library here, so that the system's is not searched for
+        # an empty library here, so that the loader does not search for the system's
         open(os.path.join(folder, soname.replace("asf", "asf_gzip")), "w").close()
         self.put(gzip.compress(DATA))
         program = """if True:

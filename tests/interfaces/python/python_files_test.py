@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""asf.open() beside Python's own open(): the same calls on the same data, one after the other, give the same;
-regions, and what outlives what.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random sequences."""
+"""Compares the files of asf.open() with those of Python's open(): the same calls on the same data give the same results.
+
+Also tests regions, and the lifetimes of files, regions, lines and views.  ASF_PYTHON_ROUNDS sets the number of random
+sequences, ASF_PYTHON_SEED the seed."""
 import codecs
 import gc
 import io
@@ -55,7 +57,7 @@ class Files(FileCase):
         self.assertEqual(got, [b"1\n", b"2\n3:", b"4\n", b"5\n", b"6:", b"7\n"])
 
     def test_one_of_io(self):
-        """A File is what io's own buffered files are, with all their methods."""
+        """A File is an instance of the base classes of io's buffered files, and has all their methods except raw."""
         self.put(b"one\ntwo\nthree")
         with asf.open(self.path) as ours, open(self.path, "rb") as theirs:
             for kind in (io.IOBase, io.BufferedIOBase, *type(theirs).__mro__[1:]):
@@ -80,7 +82,7 @@ class Files(FileCase):
         os.close(terminal)
 
     def test_repr(self):
-        """A file says its name, mode and place, and stays as it is."""
+        """repr() shows a file's name, mode and offset, and does not change the file."""
         self.put(b"0123456789\n" * 100000)
         with asf.open(self.path) as file:
             lines = file.lines_in_place()
@@ -106,7 +108,7 @@ class Files(FileCase):
             self.assertEqual(repr(file), f"<asf.File name={ours} mode='rb'>")
 
     def test_repr_of_objects(self):
-        """They name their file, and no address."""
+        """repr() shows an object's file or size, not its address."""
         self.put(b"1\n2\n")
         segment = asf.create_segment("repr", 80)
         asf.remove_segment(segment.label)
@@ -126,7 +128,7 @@ class Files(FileCase):
         self.assertEqual(repr(segment), f"<asf.Segment {segment.label!r}, closed>")
 
     def test_peek_and_readinto1_of_a_pipe(self):
-        """They wait only when there is nothing."""
+        """peek() and readinto1() wait only if no byte is available."""
         ours, theirs = os.pipe()
         with asf.open(ours) as file:
             os.write(theirs, b"some")
@@ -137,7 +139,7 @@ class Files(FileCase):
             self.assertEqual((file.peek(), file.readinto1(into)), (b"", 0))
 
     def test_a_cycle_is_collected(self):
-        """A file that is an attribute of itself by its lines is closed, with its warning."""
+        """The garbage collector closes a file that refers to itself by its attributes, and warns of the unclosed file."""
         self.put(b"1\n2\n")
         for lines in (asf.File.lines, asf.File.lines_in_place):
             file = asf.open(self.path)
@@ -158,7 +160,7 @@ class Files(FileCase):
                     self.assertEqual(list(copied.lines(delimiter, keep)), [bytes(line) for line in shown.lines_in_place(delimiter, keep)])
 
     def test_lines_in_place_of_a_pipe(self):
-        """Lines come when they are whole; other calls go on after the last one."""
+        """The iterator waits until a line is complete.  A later read() continues after that line."""
         ours, theirs = os.pipe()
         with asf.open(ours) as file:
             os.write(theirs, b"one\ntwo\nthr")
@@ -169,7 +171,7 @@ class Files(FileCase):
             self.assertEqual(file.read(), b"last")
 
     def test_what_a_line_in_place_can(self):
-        """As bytes."""
+        """A line in place has the methods and operators of bytes."""
         text = b"some words, some more of them"
         self.put(text + b"\n")
         with asf.open(self.path) as file:
@@ -255,7 +257,7 @@ class Files(FileCase):
             self.assertEqual(file.read(), b"3\n4\n5\n")
 
     def test_threads_share_lines_in_place(self):
-        """Each line is shown once, and no view is of memory that has gone."""
+        """Threads that share an iterator get each line once, and never access freed memory."""
         self.put(b"".join(b"%d\n" % i * 50 for i in range(2000)))
         counts = []
         with asf.open(self.path) as file:
@@ -315,7 +317,7 @@ class Files(FileCase):
             self.assertEqual(list(file), ["héllo\n", "wörld"])
 
     def step(self, r, mode):
-        """A call, as a name and arguments."""
+        """Returns a random call, as a tuple of a method's name and its arguments."""
         size = r.choice((-1, 0, 1, 5, 60, 4096, 9000, 70000))
         if mode not in ("wb", "ab") and r.random() < 0.1: # newer Pythons reject None here
             size = None
@@ -534,7 +536,7 @@ class Files(FileCase):
             thread.join()
 
     def test_signals(self):
-        """Handlers run while a call waits, and the call goes on (PEP 475), for reading and writing."""
+        """Signal handlers run while a read or write waits; then the call continues (PEP 475)."""
         ours, theirs = os.pipe()
         ran = []
         before = signal.signal(signal.SIGALRM, lambda *_: ran.append(1) or len(ran) == 3 and os.write(theirs, b"line\n"))
@@ -561,7 +563,7 @@ class Files(FileCase):
         self.assertGreaterEqual(len(ran), 3)
 
     def interrupted(self, handler, what, opened=asf.open):
-        """A part of a line comes, then signals, and later the rest."""
+        """Calls `what` on a pipe while a part of a line arrives, then signals, and then the rest of the line."""
         ours, theirs = os.pipe()
         os.write(theirs, b"one\npart")
         rest = threading.Timer(0.1, lambda: (os.write(theirs, b" of it\nlast\n"), os.close(theirs)))
@@ -619,7 +621,7 @@ class Files(FileCase):
         self.assertEqual((caught.exception.errno, caught.exception.filename), (28, "/dev/full"))
 
     def test_wrong_arguments(self):
-        """Python's own files refuse the same by the same kind of error, where they have the call."""
+        """Wrong arguments raise an exception: a TypeError exactly where Python's files raise one."""
         self.put(b"text\n" * 9)
         with asf.open(self.path, "r+b") as ours, open(self.path, "r+b") as theirs:
             for name, *arguments in (("read", 1, 2), ("read", "x"), ("read", 2**70), ("read1", 1, 2), ("read1", b""), ("readline", 1, 2),
@@ -645,7 +647,7 @@ class Files(FileCase):
             self.assertEqual(ours.read(), theirs.read())
 
     def test_pipes_that_do_not_block(self):
-        """What is there is read; where nothing is, BlockingIOError says so."""
+        """A call on a non-blocking pipe returns the available bytes; without any it raises BlockingIOError."""
         ours, theirs = os.pipe()
         os.set_blocking(ours, False)
         with asf.open(ours) as file:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each of the interpreter's allocations in turn fails, alone or with some behind it: what a call gives is right, or
-MemoryError, and nothing stays open."""
+"""Makes each allocation of the interpreter fail in turn, alone or together with the next ones.
+
+Each call must return the right result or raise MemoryError, and no descriptor may stay open."""
 import array
 import gc
 import glob
@@ -194,10 +195,12 @@ def segments():
 
 @unittest.skipUnless(_testcapi, "the interpreter has no _testcapi")
 class Memory(unittest.TestCase):
-    SETTLED = 40  # after so many calls in a row without a failure, all allocations were tried
+    SETTLED = 40  # after this many runs in a row without a MemoryError, the test has tried all allocations
 
     def one(self, scenario, n, count):
-        """What it gives while `count` allocations fail, from the n-th on; and whether it was hurt."""
+        """Runs the scenario while `count` allocations fail, from the n-th on.
+
+        Returns the result, and whether the scenario raised MemoryError."""
         result, hurt = None, False
         try:
             _testcapi.set_nomemory(n, n + count)
@@ -231,7 +234,7 @@ class Memory(unittest.TestCase):
     def test_scenarios(self):
         scenarios = [read, lines_in_place, text, regions, write, numbers, columns_by_threads, parts, decoded, segment, arrays, arrays_in_segments] + ([records] if hasattr(asf, "records") else [])
         warnings.simplefilter("ignore", ResourceWarning)  # about files that could not be closed
-        sys.unraisablehook = lambda _: None  # and print no exceptions of destructors
+        sys.unraisablehook = lambda _: None  # do not print exceptions of destructors
         with tempfile.TemporaryDirectory() as folder:
             self.path = os.path.join(folder, "text")
             with open(self.path, "wb") as file:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Numbers to text and back beside Python's own float(), int() and str(), and NumPy's savetxt and loadtxt; columns of NumPy,
-pandas, polars and pyarrow, as far as they are installed.  ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random values."""
+"""Compares numbers written as text, and read back, with Python's float(), int() and str(), and NumPy's savetxt and loadtxt.
+
+Also tests columns of NumPy, pandas, polars and pyarrow, if these are installed.  ASF_PYTHON_ROUNDS sets the number of
+rounds with random values, ASF_PYTHON_SEED the seed."""
 import array
 import errno
 import importlib
@@ -38,7 +40,7 @@ RANGES = {"b": 7, "h": 15, "i": 31, "l": 63, "q": 63, "B": 8, "H": 16, "I": 32, 
 
 
 def random_double():
-    """A double of random bits, or one as people write it."""
+    """Returns a double of random bits, or one with at most nine decimals."""
     if random.random() < 0.5:
         return struct.unpack("d", random.randbytes(8))[0]
     return round(random.uniform(-1e6, 1e6), random.randrange(10))
@@ -57,7 +59,7 @@ def random_array(format, count):
 
 
 def bits(value):
-    """Tells zeros of either sign apart, and no nans."""
+    """Returns a value to compare: it differs for 0.0 and -0.0, and is the same for all NaNs."""
     return "nan" if math.isnan(value) else struct.pack("d", value)
 
 
@@ -86,7 +88,7 @@ class Numbers(FileCase):
         self.assertEqual(self.got(), expected + b"\n\n1;" + b"x" * 100_000 + b";2\none\n")
 
     def test_row_of_floats(self):
-        """float() reads the same value, of digits as few as repr()'s, in the layouts that the manual names."""
+        """float() reads the same value from the text, which has the digits of repr() in the layout that the manual shows."""
         values = EDGES + [random_double() for _ in range(200 * ROUNDS)]
         with asf.open(self.path, "wb") as file:
             file.write_row(*values, separator=" ")
@@ -103,7 +105,7 @@ class Numbers(FileCase):
                 self.assertEqual(digits(text.decode()), digits(repr(value)))
 
     def test_row_that_is_refused(self):
-        """Nothing of it is written."""
+        """If write_row() or write_columns() refuses an argument, it writes nothing."""
         with asf.open(self.path, "wb") as file:
             for value in (True, None, [1], 1j, memoryview(b"x"), object()):
                 self.assertRaises(TypeError, file.write_row, 1, value)
@@ -118,7 +120,7 @@ class Numbers(FileCase):
         self.assertEqual(self.got(), b"")
 
     def test_write_columns(self):
-        """Of each format, with any stride."""
+        """write_columns() writes columns of every format and stride."""
         for _ in range(ROUNDS):
             formats = random.choices("bBhHiIlLqQfd", k=random.randrange(1, 15))
             rows, step = random.choice([0, 1, 2, 100, 3000]), random.choice([-3, -1, 1, 2])
@@ -137,7 +139,7 @@ class Numbers(FileCase):
                     self.assertEqual([text.decode() for text in texts], [str(value) for value in column])
 
     def test_columns_by_threads(self):
-        """The text is that of one thread, in order."""
+        """Several threads write the same text as one thread."""
         row, chunk = 3 * 41, 128 << 10  # the sizes in python_write_columns.c
         for rows in (0, 1, chunk // row - 1, chunk // row, chunk // row + 1, 20 * (chunk // row) + 1):
             columns = [random_array(format, 2 * rows)[::2] for format in "dqf"]
@@ -162,7 +164,7 @@ class Numbers(FileCase):
             self.assertRaises(ValueError, file.write_columns, columns, threads=-1)
 
     def test_columns_by_threads_that_are_interrupted(self):
-        """Handlers run while the pipe is full, as without threads: the second signal ends a write of which some went."""
+        """A signal handler runs while write_columns() waits for a full pipe, and its exception ends the call."""
         columns = [array.array("d", [1 / 3]) * 300_000] * 2
         raised = threading.Event()
 
@@ -216,7 +218,9 @@ class Numbers(FileCase):
             self.assertEqual(self.got(), b"")
 
     def test_columns_of_objects(self):
-        """Objects whose array has the buffer protocol, which say in their ways whether there are nulls."""
+        """Writes objects whose __array__() returns a buffer.
+
+        The attribute null_count, or dtype together with hasnans, shows whether there are nulls."""
         class Series:
             def __init__(self, made, **attributes):
                 self.made = made
@@ -281,7 +285,7 @@ class Numbers(FileCase):
             return [list(view) for view in file.read_columns(*arguments, **options)]
 
     def test_read_columns(self):
-        """All types, in any order, and what stands between them."""
+        """Reads columns of every type, in another order than in the file, with unread fields between them."""
         for _ in range(ROUNDS):
             rows = random.choice([0, 1, 4095, 4096, 4097, 9000])
             doubles, small, large = random_array("d", rows), random_array("i", rows), random_array("q", rows)
@@ -298,7 +302,7 @@ class Numbers(FileCase):
                 self.assertEqual(file.read(), b"")
 
     def test_read_columns_of_a_file(self):
-        """By threads, the columns are those of one; they can be written to, and more than a part is read."""
+        """Any number of threads reads the same columns, from files of one or several parts.  The columns are writable."""
         for rows in (0, 1, 5000, 120000):
             doubles, large = random_array("d", rows), random_array("q", rows)
             self.put(b"value,name,id\n" + b"".join(b"%r,some name,%d\n" % pair for pair in zip(doubles, large)))
@@ -326,7 +330,7 @@ class Numbers(FileCase):
         self.assertEqual(self.read({0: "q"}), [[7, 8, -9]])
 
     def test_rows(self):
-        """Some, and other calls between; the views can be written to and outlive the file."""
+        """Reads some rows, with other calls between.  The columns are writable and outlive the file."""
         self.put(b"id\tvalue\n" + b"".join(b"%d\t%d.5\n" % (i, i) for i in range(10000)))
         with asf.open(self.path) as file:
             self.assertEqual(next(file), b"id\tvalue\n")
@@ -345,7 +349,7 @@ class Numbers(FileCase):
         self.assertEqual(list(ids), [7, 1, 2])
 
     def test_errors(self):
-        """A line that is no row is told, and is what comes next; other calls go on there."""
+        """The error shows the line that is not a row.  The next call continues at the beginning of that line."""
         cases = [(b"x", "d"), (b"1 2", "d"), (b"'1'", "q"), (b"1.5", "q"), (b"", "q"), (b"%d" % 2**31, "i"), (b"%d" % -2**63 + b"0", "q")]
         for before in (0, 3, 4096, 5000):
             for text, kind in cases:
@@ -401,7 +405,7 @@ class Numbers(FileCase):
                     file.flush()
 
     def test_pipes(self):
-        """Lines that come in parts, and signals between: a row is a whole line."""
+        """Reads only complete lines as rows, though a pipe passes them in parts with signals between."""
         ours, theirs = os.pipe()
         pieces = [b"1\t2", b"\n3\t", b"4\n5\t6\n7", b"0\t8", b"0\n9\t1"]
 
@@ -432,7 +436,7 @@ class Numbers(FileCase):
             self.assertEqual(list(file.read_columns({0: "q"})[0]), [34, 5])
 
     def test_threads(self):
-        """Each call is one step, and others run meanwhile."""
+        """Calls of several threads on one file are atomic."""
         columns = {letter: array.array("q", [letter] * 20000) for letter in range(4)}
 
         def write(letter):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Parts of a file: together they are the file, they go to other processes as values, a file on one is that part alone,
-and a file that has changed is told with the part's name."""
+"""Tests parts of a file.  Together they contain the whole file.  A program can send a part to another process.
+
+A file that is opened on a part has only the part's bytes.  If the file has changed, the error names the part."""
 import errno
 import importlib
 import io
@@ -170,7 +171,7 @@ class Dask(unittest.TestCase):
 
 
 def asf_lines(plain, delimiter):
-    """As File.lines, of an io.BytesIO."""
+    """Returns the remaining lines of an io.BytesIO, as File.lines does."""
     pieces = plain.read().split(delimiter)
     return [piece + delimiter for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
 

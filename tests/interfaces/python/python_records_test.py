@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Records as dictionaries: what is written is read, broken files are refused."""
+"""Tests records as dictionaries: reading returns the written records.  Reading a damaged file raises at most an OSError."""
 import random
 import unittest
 

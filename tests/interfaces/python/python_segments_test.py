@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Segments by the buffer protocol, and texts of arrays."""
+"""Tests segments, which support the buffer protocol, and text files with arrays."""
 import array
 import random
 import subprocess

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""asf.open() in text mode beside Python's own open(): the same calls on the same data give the same.
-ASF_PYTHON_ROUNDS and ASF_PYTHON_SEED make other random sequences."""
+"""Compares asf.open() in text mode with Python's open(): the same calls on the same data give the same results.
+
+ASF_PYTHON_ROUNDS sets the number of random sequences, ASF_PYTHON_SEED the seed."""
 import gc
 import io
 import os
@@ -18,7 +19,7 @@ LINES = ("", "a", "ascii only", "h\u00e9llo w\u00f6rld", "\u4e2d\u6587", "\U0001
 
 class Text(FileCase):
     def both(self, call, *arguments, **options):
-        """What a call gives of both, which is an exception's type where there is one."""
+        """Calls `call` on a file of open() and on one of asf.open().  Returns both results, or the exceptions' types."""
         got = []
         for opens in (open, asf.open):
             try:
@@ -69,7 +70,7 @@ class Text(FileCase):
                 self.same(list, "r", encoding="utf-8", errors=errors)
 
     def test_mixed_calls(self):
-        """Lines, then what TextIOWrapper reads by itself, and lines again."""
+        """Mixes calls that asf serves, such as next(), with calls that TextIOWrapper itself serves."""
         r = random.Random(int(os.environ.get("ASF_PYTHON_SEED", 1)))
         rounds = int(os.environ.get("ASF_PYTHON_ROUNDS", 150))
         for number in range(rounds):
@@ -83,7 +84,7 @@ class Text(FileCase):
             def perform(file, outcomes, places):
                 told = True
                 for call, size in zip(calls, sizes):
-                    # Python's own tell() is wrong with '\r', and refused after next()
+                    # Python's tell() is wrong after '\r', and fails after next()
                     if call == "mark" and not (told and ends == ["\n"]):
                         continue
                     told = call in ("begin", "end", "back") and (call != "back" or bool(places)) or told and call not in ("next", "some", "rest")
@@ -168,7 +169,7 @@ class Text(FileCase):
         os.close(terminal)
 
     def test_detached_and_begun_again(self):
-        """The buffer goes its own way; an object that has none any more says so."""
+        """A detached file remains usable, the text object then raises ValueError, and __init__() gives it another file."""
         self.put(b"one\ntwo\nthree\n")
         text = asf.open(self.path, "r", encoding="utf-8")
         self.assertEqual(next(text), "one\n")

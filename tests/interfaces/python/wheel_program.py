@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""wheel_program.py [LIBRARY...] - what a user of the wheel does: lines of a file, a region as a buffer, compressed
-files, and records.  A LIBRARY that the wheel must have is named: libasf_record for records, libasf_zstd and so on for
-decoders, numpy for its arrays."""
+"""wheel_program.py [LIBRARY...] - uses the wheel as a user does: for lines, regions, compressed files and records.
+
+The arguments name libraries that must be present: libasf_record for records, libasf_zstd and so on for decoders, numpy
+for its arrays."""
 import array
 import errno
 import gzip

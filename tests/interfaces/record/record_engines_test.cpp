@@ -166,7 +166,7 @@ class Pair {
         asf__plan_free(plan);
     }
 
-    // Swaps the bytes in place. The parts that the check found before must be the same afterwards.
+    // Swaps the byte order in place. The check must find the same parts of the record before and afterwards.
     void turn(const asf__plan *plan, const std::string &record, const Value &value, const Guarded &in,
               bool at_end) {
         unsigned char *p = at_end ? in.last(record.size()) : in.first();

@@ -203,7 +203,7 @@ TEST(RecordFiles, any_bit_of_the_index_may_be_wrong) {
     const File file;
     write_file(file, 30, true);
     const std::string all = file.contents();
-    const size_t index = all.size() - 48 - (24 + 8 * 32) - 16; // two formats and 30 records
+    const size_t index = all.size() - 48 - (24 + 8 * 32) - 16; // entries: two formats and 30 records
     for (size_t at = index; at < all.size(); at++)
         for (int bit = 0; bit < 8; bit++) {
             std::string changed = all;

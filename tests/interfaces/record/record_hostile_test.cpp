@@ -122,7 +122,7 @@ TEST(RecordHostileFormats, fields_of_one_name) {
 
 TEST(RecordHostileFormats, a_struct_within_itself) {
     std::string d = Small().describe();
-    const size_t fields = 16 + 2 * 16, in = fields + 3 * 20; // skips "d" and two fields of outer
+    const size_t fields = 16 + 2 * 16, in = fields + 3 * 20; // skips the fields "d", "n" and "v"
     ASSERT_EQ(d[in + 12], 0);
     d[in + 12] = 1; // outer contains itself
     EXPECT_REFUSED(d, -EBADMSG, "'in'");
@@ -261,7 +261,7 @@ TEST(RecordHostileRecords, a_count_beyond_the_record) {
         EXPECT_FORGED(f, "'v'");
     }
     Forged f;
-    f.put("n", 4, 52 - 2); // up to the last byte, minus the bytes of the string
+    f.put("n", 4, 52 - 2); // the most for which array and string together fit
     EXPECT_EQ(f.take(), 1) << asf_record_why();
 }
 
@@ -387,7 +387,7 @@ TEST(RecordHostileStreams, a_length_beyond_the_limit_or_the_stream) {
     EXPECT_EQ(read_all(s), -ENODATA);
 }
 
-// Rounding such a length up would wrap around, and give a short frame with a long record.
+// Rounding the forged length up would wrap around, and give a short frame with a long record.
 TEST(RecordHostileStreams, a_length_that_wraps_around_without_a_limit) {
     asf_record_options options = {};
     options.size = sizeof options;
@@ -546,7 +546,7 @@ TEST(RecordHostileStreams, an_expansion_beyond_the_limit) {
     asf_record *record = r.next();
     const void *view;
     Small s;
-    s.field("n").size = 8; // another layout
+    s.field("n").size = 8; // a layout that requires conversion
     s.field("v").offset = 8;
     s.field("b").offset = 41;
     const Format native(s.describe());

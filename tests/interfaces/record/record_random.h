@@ -29,10 +29,10 @@ struct Field {
     std::string name;
     asf_record_kind kind = ASF_RECORD_INT;
     asf_record_shape shape = ASF_RECORD_SINGLE;
-    size_t size = 4, count = 1, offset = 0; // size: of a number or a pointer
+    size_t size = 4, count = 1, offset = 0; // size: of one number, or of a pointer
     std::string counter;                    // the field that counts a dynamic array
     std::shared_ptr<Type> sub;
-    std::string fallback; // the bytes, or empty
+    std::string fallback; // the default value's bytes, or empty
     unsigned wishes = 0;
 };
 

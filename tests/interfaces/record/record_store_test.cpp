@@ -43,7 +43,7 @@ TEST(RecordStore, one_process_finds_what_another_has_put) {
     Format found;
     EXPECT_EQ(asf_record_store_get(b, asf_record_hash(f), found.out()), -ENOENT);
     ASSERT_EQ(asf_record_store_put(a, f), 0) << asf_record_why();
-    ASSERT_EQ(asf_record_store_put(b, f), 0); // a second time
+    ASSERT_EQ(asf_record_store_put(b, f), 0); // stores the format a second time
     asf_record_store_free(b);
     b = d.open();
     ASSERT_EQ(asf_record_store_get(b, asf_record_hash(f), found.out()), 0) << asf_record_why();
@@ -123,7 +123,7 @@ TEST(RecordStore, records_with_a_hash_need_no_format_in_their_stream) {
         }
     }
     asf_record_store_free(o.store);
-    Reader r(file); // no store
+    Reader r(file); // this reader has no store
     asf_record *record;
     EXPECT_EQ(asf_record_next(r, &record), -ENOENT);
 }

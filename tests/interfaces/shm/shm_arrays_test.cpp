@@ -122,7 +122,7 @@ class Arrays : public testing::Test {
                                  -limits::quiet_NaN(),
                                  double_of(0x7ff8000000001234),
                                  double_of(0xfff8000000000001)};
-        for (int e = -1074; e < 1024; e++) { // the distances to the two neighbours differ
+        for (int e = -1074; e < 1024; e++) { // powers of two: the distances to the two neighbours differ
             v.push_back(std::ldexp(1.0, e));
             v.push_back(std::nextafter(v.back(), 0.0));
         }

@@ -197,8 +197,8 @@ TEST_F(Lock, DeathWakesWhoWaits) {
     waiter.join();
 }
 
-// All of a dead process's locks are found, even if libc's robust mutexes are in the same list, and whatever
-// the order in which they were taken and released.
+// The library finds all locks of a dead process, even if libc's robust mutexes are in the same list. The
+// order of taking and releasing them does not matter.
 TEST_F(Lock, AmongRobustMutexesOfLibc) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -304,7 +304,7 @@ TEST_F(Lock, AForkedChildIsNotTheHolder) {
               0);
     EXPECT_EQ(asf_shm_obtain(&s->more[0]), -EOWNERDEAD) << "the child's death, by its own number";
     EXPECT_EQ(asf_shm_obtain_no_wait(&s->lock), -EDEADLK) << "not released by the child's end";
-    const pid_t plain = static_cast<pid_t>(_Fork()); // calls no handlers
+    const pid_t plain = static_cast<pid_t>(_Fork()); // calls no handlers of pthread_atfork
     if (plain == 0)
         _exit(-asf_shm_release(&s->lock));
     int status = 0;

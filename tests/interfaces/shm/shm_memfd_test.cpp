@@ -75,7 +75,7 @@ TEST_P(Memfd, WhatCouldBeTruncatedIsRefused) {
     EXPECT_NE(sealed, nullptr) << asf_shm_why();
     EXPECT_EQ(asf_shm_close(sealed), 0);
     std::string larger = head;
-    larger[120] = 'x'; // its size
+    larger[120] = 'x'; // the segment's size
     larger[122] = 'x';
     EXPECT_EQ(error_of_opening(forged(larger, all_seals)), ESTALE);
     EXPECT_EQ(close(copy), 0);

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bulk_streams.py - random sequences on streams that become bulk after a few blocks, and on what shares their file.
+"""bulk_streams.py - compares random sequences of calls with libc's, on streams that become bulk streams after few blocks.
 
-The library is built with ASF_BULK_AFTER of 1 to 3.  A sequence moves some of libc's blocks, and has a second stream on
-the same number or file, children of each kind of fork, raw calls on the number, messages on standard error, pipes that
-are polled, or a filter of system calls.  It is run plainly and under the preload by the program stream_steps, as those of
-random_streams.py, and what every call returned, the offsets and the files must be the same.
+The library is built with ASF_BULK_AFTER from 1 to 3.  A sequence transfers some of libc's blocks.  It also has one of
+these: a second stream on the same descriptor number or file, children of each kind of fork, direct calls on the number,
+messages on standard error, polled pipes, or a filter of system calls.  The program stream_steps runs each sequence plainly and under
+the preload, as for random_streams.py.  The results of all calls, the offsets and the files must be the same.
 
-libasf_stdio does not see what is done to a number without stdio: there a child that does nothing comes before.  libasf_unix
-sees it (--unix), but for the end of a process without exit(3).  Where libc does not survive a filter, what the library does is open.
+libasf_stdio does not notice changes to a descriptor without stdio.  So the step "publish" precedes each of them: a child
+that does nothing, before which the library writes its output.  libasf_unix (--unix) notices most of these changes, but
+not the end of a process without exit(3).  A sequence in which the filter kills libc is not compared.
 """
 import os
 import random
@@ -37,7 +38,7 @@ def amount(rng):
 
 
 def move(rng, mode):
-    """Bytes to the stream or from it."""
+    """Returns a step that reads from the stream or writes to it."""
     reads = mode == "r" or "+" in mode and rng.random() < 0.5
     if not reads:
         return f"{rng.choice(WRITES)}={amount(rng)}"
@@ -66,7 +67,9 @@ def common(rng, mode):
 
 
 def child(rng, mode):
-    """By fork or without its handlers; it does something to the number, and ends or becomes another program."""
+    """Returns the steps of a child that is made by fork, or without fork's handlers.
+
+    The child makes one call on the stream or its number, and then ends or executes another program."""
     kind = rng.choice(["fork", "fork", "bare=F", "bare=s", "bare=c"])
     inside = rng.choice([move(rng, mode), "numclose", "numopen=/dev/null", "numdup=/dev/null", "numopen=other",
                          "numdup=other", f"numseek={place(rng)}", f"numread={count(rng) % 5000}", look(rng), "reopen=r"])
@@ -144,7 +147,7 @@ def with_peer(rng):
 
 def with_filter(rng):
     mode = rng.choice("rrww")
-    # not "standard": how much input a process leaves is unspecified if it ends by a direct system call
+    # not "standard": after an end by a direct system call, the offset of the shared input is unspecified
     how = rng.choice(["open", "fdopen"])
     steps = [f"{how}={mode}", f"{'get' if mode == 'r' else 'put'}={amount(rng)}"]
     steps += [move(rng, mode) for _ in range(rng.choice([0, 0, 1, 4]))] + [f"filter={rng.choice('sf')}"]
@@ -159,7 +162,7 @@ KINDS = [alone, alone, with_children, with_children, with_raw_calls, with_second
 
 
 def published(steps, unix):
-    """With a child that does nothing before each step that the library does not see."""
+    """Returns the steps, with "publish" before each step that the library does not notice."""
     shown, filtered, unseen = [], False, UNSEEN_BY_UNIX if unix else UNSEEN
     if any(step.startswith("2:open") for step in steps):
         unseen += INPUTS + OUTPUTS + ("close", "flush", "open", "reopen", "size")
@@ -173,8 +176,9 @@ def published(steps, unix):
 
 
 def asks_astray(steps):
-    """Whether the stream's place is asked after its number was moved and input went on from there, without a seek, as
-    POSIX wants it: past the end of the file it depends on the size of the buffer."""
+    """Returns whether a step asks for the offset after raw calls moved the descriptor, and input followed without a seek.
+
+    POSIX requires a seek there.  After the end of the file, the offset depends on the size of the buffer."""
     astray = read = False
     for name in (name_of(part) for part in " ".join(steps).split()):
         astray = name in ("rawseek", "rawread") or (astray and name not in random_streams.BETWEEN)
@@ -185,7 +189,7 @@ def asks_astray(steps):
 
 
 def of_bulk(rng):
-    """The mode, and steps of one of the kinds."""
+    """Returns the mode and the steps of a sequence of one of the KINDS."""
     kind = rng.choice(KINDS)
     mode, steps, made, ends = kind(rng)
     wanted = rng.randrange(4, 16) + len(steps)
@@ -198,7 +202,7 @@ def of_bulk(rng):
 
 
 def sequence(seed, unix):
-    """The file's size, how it is opened outside, and the steps."""
+    """Returns the file's initial size, the mode for open_outside(), and the steps."""
     rng = random.Random(seed)
     if rng.random() < 0.3:
         size, mode, steps = random_streams.sequence(seed)
@@ -207,13 +211,13 @@ def sequence(seed, unix):
     else:
         size = rng.choice([0, 20000, 65536, 150000, 400000])
         mode, steps = of_bulk(rng)
-    if not unix and mode != "r" and "numclose" in steps:  # a later block reports the error
+    if not unix and mode != "r" and "numclose" in steps:  # the steps after it differ: the error comes only with a later block
         steps = steps[:steps.index("numclose")] + ["numclose", "contents"]
     return size, mode, published(steps, unix)
 
 
 def fits(mode, step):
-    """Without the steps that fail only for the direction, or set aside the buffer in the midst."""
+    """Returns whether all calls of the step have a direction that the mode allows."""
     names = [name_of(part) for part in step.split()]
     wrong = OUTPUTS if mode == "r" else INPUTS if "+" not in mode and not step.startswith("2:") else ()
     return not any(name in wrong for name in names)
@@ -226,7 +230,9 @@ class Runner(random_streams.Runner):
         self.fair = lambda steps: is_fair(steps) and steps == published(steps, unix)
 
     def differs(self, size, mode, steps):
-        """Whether the library differs; where it differs without bulk streams, too, random_streams.py is to find that."""
+        """Returns whether the library differs from libc only with bulk streams.
+
+        random_streams.py finds all other differences."""
         plain = self.run(size, mode, steps, {})
         return (plain[1] not in KILLED and plain != self.run(size, mode, steps, self.preloaded)
                 and plain == self.run(size, mode, steps, {**self.preloaded, "ASF_OPTIONS": "buffer=libc"}))

@@ -64,7 +64,7 @@ static void tries(void) {
     stage = result == 0;
 }
 
-/* Another thread tries the lock, for which it would not be recursive. */
+/* Tries the lock in another thread: for its holder the recursive lock is always free. */
 static void try_from_another_thread(FILE *f) {
     struct thread t;
     FILE *before = shared;
@@ -75,8 +75,8 @@ static void try_from_another_thread(FILE *f) {
     say("another thread gets it %d", stage);
 }
 
-/* Notes whether the lock is free. Not for a new thread: libc may take it for a thread that has ended and
- * held the lock. */
+/* Notes whether the lock is free for this thread. Does not try it in a new thread, which libc may mistake
+ * for an ended thread that held the lock. */
 static void try_lock(FILE *f) {
     int result = ftrylockfile(f);
     if (result == 0)
@@ -127,7 +127,7 @@ CASE(cancelled_while_it_opens) {
     cancel(&t);
     unlink("fifo");
     CALL(fflush(NULL));
-    CALL(open("/dev/null", O_RDONLY | O_CLOEXEC)); /* notes whether a descriptor was leaked */
+    CALL(open("/dev/null", O_RDONLY | O_CLOEXEC)); /* its number shows whether a descriptor was leaked */
 }
 
 /* After the cancellation the stream's calls all fail, and no thread holds its lock. */
@@ -197,8 +197,8 @@ static void reads_until_told(void) {
     }
 }
 
-/* Returns whether so much time has passed. On a busy machine the other thread keeps the lock for a time
- * slice each time. */
+/* Returns whether more than `seconds` have passed since `begun`. On a busy machine the other thread keeps
+ * the lock for a whole time slice, so a fixed number of calls may take long. */
 static bool longer_than(double seconds, const struct timespec *begun) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -237,8 +237,8 @@ static void *write_and_ask(void *f) {
     return NULL;
 }
 
-/* Another thread is nearly always in a call on the stream. The replacement may happen during a call, but
- * must not take long. */
+/* dup2 replaces the descriptor while another thread is nearly always in a call on the stream. In most rounds,
+ * libc's full blocks must be in the file by then. */
 CASE(a_descriptor_is_replaced_beside_a_busy_thread) {
     struct stat st;
     int right = 0, rounds = 100, nothing = open("/dev/null", O_WRONLY);

@@ -73,7 +73,7 @@ __attribute__((constructor(101))) static void first_constructor(void) {
         perror("first constructor");
     if (is("opening_early"))
         fputs("constructor ", opened_early);
-    /* not in the preinit array, where libc's code rejects our jump table */
+    /* only in constructors: in the preinit array libc's code rejects our jump table */
     if (is("scanning_early"))
         scanf("line %d", &in_constructor);
     if (is("wide_early")) {

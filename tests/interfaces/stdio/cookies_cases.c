@@ -9,7 +9,7 @@ struct store {
     char data[40000];
     off64_t at, size;
     size_t most;  /* moves at most this many bytes a call */
-    int failures; /* so many of the next calls fail */
+    int failures; /* how many of the next calls fail */
 };
 
 static bool fails(struct store *s, int error) {
@@ -367,7 +367,7 @@ CASE(a_line_that_cannot_be_written) {
 /* A seek that succeeds, but returns a wrong or impossible offset. */
 struct liar {
     off64_t told;
-    bool always; /* also for SEEK_CUR */
+    bool always; /* returns the wrong offset also for SEEK_CUR */
 };
 
 static int seek_lies(void *cookie, off64_t *offset, int whence) {

@@ -386,7 +386,7 @@ CASE(daemonised) {
 }
 
 #ifdef __GLIBC__ /* musl lacks this interface */
-/* As shells do. */
+/* Shells unblock signals in the child of a vfork. */
 CASE(signals_unblocked_by_the_child_of_a_vfork) {
     pid_t child = vfork();
     if (child == 0) {

@@ -262,7 +262,7 @@ CASE(windows_of_output) {
     note_file("file");
 }
 
-/* As sort and tail do: reads to the end, and closes the input so that the offset is right. */
+/* Sets the offset of the input before closing it, as sort and tail do. */
 CASE(closing_input_well) {
     char line[20];
     CALL(fgets(line, sizeof line, stdin));

@@ -120,7 +120,7 @@ CASE(a_limit_in_the_middle_of_lines) {
     }
 }
 
-/* As many streams as descriptors are allowed, each with buffered output. */
+/* Opens as many streams as the limit on descriptors allows. Each has buffered output. */
 CASE(seventy_thousand_streams) {
     enum { MANY = 70000 };
     struct rlimit many = {MANY + 100, MANY + 100};

@@ -204,7 +204,7 @@ CASE(pushed_back_on_a_file_of_libc) {
     CALL(fclose(f));
 }
 
-/* Small reads by the descriptor, and then libc's own read. */
+/* Makes small reads of a descriptor by read, and then one by the read that dlsym finds in libc. */
 CASE(reads_looked_up_in_libc) {
     put_lines("lines", 5000);
     void *libc = dlopen("libc.so.6", RTLD_NOW);
@@ -258,8 +258,8 @@ CASE(character_sets) {
 }
 
 #ifdef __GLIBC__ /* musl lacks this interface */
-/* Found by dlsym: the library cannot serve a program that contains the objects by copy relocation
- * (interfaces/stdio/README.md). */
+/* The last case finds the objects _IO_2_1_* by dlsym: the library cannot serve a program that contains
+ * copies of them by relocation (interfaces/stdio/README.md). */
 #ifdef __x86_64__
 #define FIRST_VERSION "GLIBC_2.2.5"
 #else

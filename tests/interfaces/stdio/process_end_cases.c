@@ -285,7 +285,7 @@ CASE(ends_with_a_reopened_input) {
     after(no_more);
 }
 
-/* The same in whole processes, without fork. */
+/* The ends of the cases above, in the process of the case itself instead of a forked child. */
 CASE(this_exit) {
     by_exit();
 }
@@ -421,7 +421,7 @@ CASE(printing_from_at_quick_exit) {
     quick_exit(2);
 }
 
-/* As close_stdout does in many programs. */
+/* Does what the exit handler close_stdout of gnulib does. */
 static void close_stdout(void) {
     int failed = fclose(stdout) != 0;
     say("fclose(stdout) failed %d", failed);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""random_streams.py - random sequences of stdio calls on one file, plainly and under a preloaded library.
+"""random_streams.py - compares random sequences of stdio calls on one file under a preloaded library with libc's.
 
-Each sequence is run by the program stream_steps twice, in an empty directory: what every call returned, the flags, the
-offsets and the file must be the same.  A sequence that differs is made shorter, step by step, before it is shown.
+The program stream_steps runs each sequence twice, in an empty directory: plainly and preloaded.  The results of all
+calls, the flags, the offsets and the file must be the same.  If a sequence differs, the script removes the steps that the
+difference does not need, and shows the others.
 """
 import argparse
 import os
@@ -95,15 +96,16 @@ def name_of(part):
 
 
 def fits(rng, mode, name):
-    """Most steps go with the mode, so that sequences do more than fail."""
+    """Returns whether a step suits the mode.  Accepts some that do not, but few, since their calls only fail."""
     if "+" in mode or (name not in ("unget", "ungets") and rng.random() < 0.05):
         return name not in ("read", "uread") or mode[0] == "r"
     return name not in (OUTPUTS if mode[0] == "r" else INPUTS)
 
 
 def defined(steps):
-    """Leaves out what C leaves undefined and glibc does not bear: it loses what it holds back, reads what was purged,
-    or ends with SIGSEGV."""
+    """Returns whether the steps avoid calls that C leaves undefined and after which glibc fails.
+
+    glibc then loses buffered output, reads purged bytes, or ends with SIGSEGV."""
     purged = wrote = putting = pushed = child = mixed = changed = oriented = forked = astray = free = several = False
     for name in (name_of(part) for part in " ".join(steps).split()):
         if wrote and name in BLOCKS or (putting or changed) and name in ("unget", "ungets"):
@@ -126,7 +128,7 @@ def defined(steps):
         changed = changed or name in ("remode", "reopen")
         mixed = mixed or (putting and name in ("read", "uread"))
         moved = between and not name.startswith("flush")
-        purged = wrote and name == "purge" or (purged and (not moved or name == "cur"))  # the seek may fail
+        purged = wrote and name == "purge" or (purged and (not moved or name == "cur"))  # a seek by "cur" may fail
         wrote = name in OUTPUTS or (wrote and not between)
         putting = name in OUTPUTS or (putting and not moved)
         pushed = name in ("unget", "ungets") or (pushed and not moved)
@@ -137,7 +139,7 @@ TELLS_THE_PLACE = ("tell", "getpos", "cur", "flush", "flushall")
 
 
 def room_in_memory(first):
-    """For output to the stream that the first step opens."""
+    """Returns how many bytes of output fit into the stream that the first step opens."""
     if not first.startswith("memory="):
         return float("inf")
     mode, size = first.removeprefix("memory=").split(",")
@@ -145,10 +147,11 @@ def room_in_memory(first):
 
 
 def same_on_musl(steps):
-    """Leaves out what is undefined, or stays different (musl_differences.txt): output and input by turns without a seek,
-    setvbuf or a new mode behind either, a ninth byte pushed back, the place of one before the beginning, places of a
-    descriptor that something else moved or that appends, memory that is full, and the looks at a buffer that no call of
-    POSIX has."""
+    """Returns whether the steps avoid what is undefined, and what stays different on musl (musl_differences.txt).
+
+    The steps must not change between input and output without a seek, call setvbuf or set a mode after either, or push
+    back more than eight bytes.  They must not ask for the offset of standard output, after push-back, or after another
+    user moved the descriptor.  They must not write beyond the end of memory, or use "about", whose calls POSIX lacks."""
     turn, room = {}, room_in_memory(steps[0])
     unknown_place, pushed = steps[0] == "standard=o", False
     for part in " ".join(steps).split():
@@ -190,8 +193,10 @@ def memory_step(rng):
 
 
 def bears(steps, made, size):
-    """Whether glibc does: a stream that grows is for output alone, keeps its buffer and may lose what it has when seeks
-    make it grow; a seek past the end of memory leaves a buffer with other bytes than its pointers say."""
+    """Returns whether glibc handles the step `made` correctly on a stream in memory; size None: a stream that grows.
+
+    A stream that grows allows only output, keeps its buffer, and may lose data if a seek makes it grow.  After a seek
+    beyond the end of memory, the buffer does not contain the bytes between its pointers."""
     name, _, value = made.partition("=")
     if size is None:
         return name not in INPUTS and name != "buf" and not (name in ("cur", "seek") and int(value) > 0)
@@ -205,7 +210,7 @@ def bears(steps, made, size):
 
 
 def memory_sequence(rng):
-    """The same on a stream in memory."""
+    """Returns a sequence, as sequence() does, on a stream in memory."""
     mode, size = rng.choice(MODES), rng.choice([1, 20, 500, 4096, 5000, 10000])
     first = f"memory={mode},{size}"
     if rng.random() < 0.3:
@@ -220,7 +225,7 @@ def memory_sequence(rng):
 
 
 def sequence(seed):
-    """The file's size, how it is opened outside, and the steps."""
+    """Returns the file's initial size, the mode for open_outside(), and the steps."""
     rng = random.Random(seed)
     if rng.random() < 0.08:
         return memory_sequence(rng)
@@ -272,8 +277,9 @@ def bulk_step(rng, mode):
 
 
 def bulk_sequence(seed):
-    """A stream that moves so much, between looks, that it becomes bulk.  Nobody looks at the file alone, and none but
-    children leave output behind."""
+    """Returns a sequence, as sequence() does, in which a stream transfers so much that it becomes a bulk stream.
+
+    No step examines the file itself, and only children end with unwritten output."""
     rng = random.Random(seed)
     mode = rng.choice("rw")
     how = rng.choice(["open", "open", "fdopen", "standard"])
@@ -287,7 +293,7 @@ def bulk_sequence(seed):
 
 
 def open_outside(mode):
-    """The descriptor that stdin or stdout is to be."""
+    """Opens the file for stdin or stdout of stream_steps; returns the descriptor."""
     create = 0 if mode[0] == "r" else os.O_CREAT
     access = os.O_RDWR if "+" in mode else os.O_RDONLY if mode[0] == "r" else os.O_WRONLY
     return os.open("data", create | access | {"w": os.O_TRUNC, "a": os.O_APPEND}.get(mode[0], 0), 0o644)
@@ -300,7 +306,7 @@ class Runner:
         self.preloaded = environment
 
     def seeds(self, arguments, made=sequence):
-        """Those whose sequences are compared."""
+        """Returns the seeds whose sequences can be compared with libc."""
         return [seed for seed in range(arguments.seed, arguments.seed + arguments.count) if self.fair(made(seed)[2])]
 
     def run(self, size, mode, steps, environment):
@@ -336,7 +342,7 @@ class Runner:
         return self.run(size, mode, steps, {}) != self.run(size, mode, steps, self.preloaded)
 
     def shorten(self, size, mode, steps):
-        """Leave out what is not needed for a difference, the last steps first."""
+        """Removes the steps that the difference does not need, the last ones first.  Returns the size and the steps."""
         shorter = True
         while shorter:
             shorter = False
@@ -365,13 +371,13 @@ class Runner:
 
 
 def parsed(text):
-    """A sequence as --steps has it."""
+    """Parses a sequence in the format of --steps."""
     size, mode, steps = text.split(",", 2)
     return int(size), mode, steps.split()
 
 
 def try_kept(runner, path):
-    """How many of the sequences that are kept in a file differ."""
+    """Runs the sequences that the file `path` contains.  Returns how many differ."""
     different = 0
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -383,7 +389,7 @@ def try_kept(runner, path):
 
 
 def argument_parser(description):
-    """What each program that tries such sequences takes."""
+    """Returns a parser for the options that all programs for random sequences have."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the program stream_steps")
     parser.add_argument("--preload", metavar="LIB", required=True)
@@ -399,7 +405,7 @@ def argument_parser(description):
 
 
 def environment_of(arguments):
-    """What is set for the preloaded runs; they have a working directory of their own."""
+    """Returns the variables for the preloaded runs.  Paths are absolute, since each run has another working directory."""
     environment = {"LD_PRELOAD": ":".join(os.path.abspath(path) for path in arguments.preload.split(":")),
                    **dict(setting.split("=", 1) for setting in arguments.environment)}
     if arguments.options:
@@ -408,7 +414,7 @@ def environment_of(arguments):
 
 
 def try_sequences(runner, arguments, made, different=0):
-    """Whether any sequence differs, or the one of --steps."""
+    """Runs all sequences, or the one of --steps.  Returns whether any differs."""
     if arguments.steps:
         runner.show(*parsed(arguments.steps))
         return runner.differs(*parsed(arguments.steps))

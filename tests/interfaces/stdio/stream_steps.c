@@ -33,7 +33,7 @@ static bool filtered;
 static fpos_t remembered;
 static bool has_position;
 static int last_read = 'x', written;
-static char *rest; /* the steps that follow */
+static char *rest; /* the steps after the current one */
 
 static long number(const char *text) {
     return text ? strtol(text, NULL, 0) : 0;
@@ -604,7 +604,7 @@ static void do_unread(FILE *f, char *value) {
     (void)value;
 #ifdef __GLIBC__
     window = f->_IO_read_end - f->_IO_read_ptr;
-    if (f->_flags & 0x100) /* bytes were pushed back: the main buffer is set aside */
+    if (f->_flags & 0x100) /* bytes were pushed back: the save pointers show the main buffer */
         window += f->_IO_save_end - f->_IO_save_base;
 #else
     (void)f;

@@ -24,7 +24,7 @@ static ssize_t answer_write(void *cookie, const char *buf, size_t n) {
 
 static int seeks;
 
-/* Notes no call: it is made at the switch of direction or at the first write. */
+/* Only counts: libc calls it either when the direction changes or at the first write. */
 static int answer_seek(void *cookie, off64_t *offset, int whence) {
     (void)cookie, (void)whence;
     seeks++;

@@ -83,7 +83,7 @@ CASE(read_in_a_child_without_handlers) {
     waitpid(child, NULL, 0);
 }
 
-/* The fork precedes the first private descriptor. */
+/* Forks before the process has a private descriptor. */
 static void fork_early(pid_t (*start)(void)) {
     int ends[2];
     char line[LINE];

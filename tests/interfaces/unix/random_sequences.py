@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""random_sequences.py - random sequences of Unix I/O and stdio on descriptors 0 to 5, plainly and under libasf_unix.
+"""random_sequences.py - compares libasf_unix with libc, by random sequences of Unix I/O and stdio on descriptors 0 to 5.
 
-The program unix_sequences makes each sequence from its seed.  What every call returned, how the processes ended and
-the files must be the same without the library and with it, with each --options.  A sequence that differs is made
-shorter, step by step, before it is shown.  One that differs from itself without the library, or never again, or that
-libc never ends (glibc's fseek on wide streams loops in some), is named only: on a busy machine the alarm that ends a
-sequence that waits for itself may end others.
-The environment's ASF_UNIX_SEED and ASF_UNIX_SEQUENCES are in place of --seed and --count.
+The program unix_sequences makes each sequence from its seed.  The results of all calls, the ends of the processes and
+the files must be the same without the library and with it.  Each --each adds a run with other options.  If a sequence differs, the
+script removes the steps that the difference does not need, and shows the others.
+
+The script names a sequence without counting it if two runs without the library differ, or if ten more runs do not
+differ: on a busy machine the alarm for deadlocks may end any sequence.  The same holds if libc never ends the sequence;
+for example, glibc's fseek may loop on wide streams.
+ASF_UNIX_SEED and ASF_UNIX_SEQUENCES in the environment replace --seed and --count.
 """
 import concurrent.futures
 import os
@@ -26,7 +28,7 @@ import random_streams
 
 AT_ONCE = 1000
 BULK_SEEDS = 1 << 40  # the same as in sequences.h
-HAVE_DIFFERED = (93893, 1040362, 1707867)  # seeds among the first million and a half that differed once
+HAVE_DIFFERED = (93893, 1040362, 1707867)  # seeds whose sequences have differed once
 
 
 class Runner:
@@ -36,7 +38,7 @@ class Runner:
         self.folder = folder
 
     def run(self, arguments, options):
-        """Without the library if the options are None."""
+        """Returns the lines that unix_sequences prints.  If the options are None, runs it without the library."""
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
         if options is not None:
             environment.update(self.preloaded)
@@ -56,7 +58,7 @@ class Runner:
         return self.show(seed, None, steps) != self.show(seed, options, steps)
 
     def shorten(self, seed, options):
-        """The steps that a difference needs, the last ones tried first."""
+        """Returns the steps that the difference needs.  Tries to remove the last ones first."""
         steps = sorted({int(line.split()[0]) for run in (None, options) for line in self.show(seed, run)
                         if line[:1].isdigit()})
         shorter = True
@@ -69,7 +71,7 @@ class Runner:
         return steps
 
     def report(self, seed, options):
-        """Whether the library is what makes the difference."""
+        """Reports a difference.  Returns whether the library causes it."""
         if any(self.show(seed, None) != self.show(seed, None) for _ in range(3)):
             print(f"seed {seed}: two runs without the library differ")
             return False
@@ -108,18 +110,18 @@ def parsed_arguments():
 
 
 def ranges_of(arguments):
-    """The first seed and how many follow it."""
+    """Yields ranges of seeds: the first seed, and the number of seeds."""
     end = arguments.seed + arguments.count
     yield from ((first, min(AT_ONCE, end - first)) for first in range(arguments.seed, end, AT_ONCE))
     yield from ((seed, 1) for seed in HAVE_DIFFERED if not arguments.bulk)
 
 
 def try_sequences(runner, arguments):
-    """How many differ."""
+    """Runs all sequences.  Returns how many differ."""
     different = 0
     all_options = [arguments.options or ""] + arguments.each
     ranges = list(ranges_of(arguments))
-    # one run may wait for its alarm
+    # one thread more than runs of a range, since a run may wait for its alarm
     with concurrent.futures.ThreadPoolExecutor(1 + len(all_options)) as pool:
         # Starts all runs at once, so that no processor waits for the slowest run of a range.
         hashes = pool.map(lambda job: runner.hashes(*job),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""site_test.py: makes the web site of the documents and looks at it: links and their anchors are there, nothing is loaded
-from the network, and each manual page is in the list and in what the search finds.
+"""site_test.py: makes the web site of the documents, and checks it.  The targets and anchors of all links exist.  No page
+loads a file from the network.  The list of manual pages and the search index contain each manual page.
 """
 import glob
 import html.parser
@@ -17,7 +17,7 @@ TREE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..
 
 
 class Page(html.parser.HTMLParser):
-    """`ids`; `links` to follow; `loads`, which a browser fetches with the page."""
+    """A page: its anchors in `ids`, the targets of its `links`, and in `loads` the files that a browser fetches with it."""
 
     def __init__(self, path):
         super().__init__()
@@ -45,7 +45,7 @@ class Site(unittest.TestCase):
         cls.manuals = [os.path.basename(path) for path in glob.glob(f"{TREE}/interfaces/**/man/*.[1-8]", recursive=True)]
 
     def find(self, page, url):
-        """What `url` leads to from `page`: a path in the site, and an anchor."""
+        """Returns the target of the link `url` on `page`: a path in the site, and an anchor."""
         parts = urllib.parse.urlsplit(url)
         path = os.path.join("/", os.path.dirname(page), urllib.parse.unquote(parts.path)) if parts.path else f"/{page}"
         return os.path.normpath(path).lstrip("/"), urllib.parse.unquote(parts.fragment)

@@ -160,7 +160,7 @@ void follow_table(const std::string &directory, bool allowed) {
 
 TEST_F(CostsFile, TheLibraryGoesByIt) {
     TearDown();
-    directory = [] { // on disk
+    directory = [] { // a folder on a disk, not in memory
         char name[] = "/var/tmp/asf.XXXXXX";
         return std::string(mkdtemp(name));
     }();

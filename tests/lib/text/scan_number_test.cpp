@@ -224,7 +224,8 @@ class Guarded {
     Guarded(const std::string &text, bool at_end) : length((text.size() + page - 1) / page * page) {
         all = static_cast<char *>(
             mmap(nullptr, length + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        EXPECT_TRUE(length == 0 || mprotect(all + page, length, PROT_READ | PROT_WRITE) == 0); // qemu minds 0
+        // qemu rejects a length of 0
+        EXPECT_TRUE(length == 0 || mprotect(all + page, length, PROT_READ | PROT_WRITE) == 0);
         begin = all + page + (at_end ? length - text.size() : 0);
         memcpy(begin, text.data(), text.size());
     }

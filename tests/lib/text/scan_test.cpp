@@ -291,8 +291,8 @@ TEST(ScanUse, AnUnknownNameChangesNothing) {
     EXPECT_STRNE(asf_scan_kernel(), "scalar");
 }
 
-// Returns the words that the system's wc counts in the C locale. Not every wc follows POSIX for bytes that
-// are neither graphic nor white space, so each is replaced by an x, which is part of a word for all.
+// Returns the words that the system's wc counts in the C locale. Replaces each byte that is neither graphic
+// nor white space by an x, since not every wc counts these bytes as POSIX requires.
 asf_scan_counts system_words(Bytes data) {
     std::replace_if(
         data.begin(), data.end(), [](int c) { return !isgraph(c) && !isspace(c); }, 'x');

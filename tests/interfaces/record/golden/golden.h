@@ -24,7 +24,7 @@ struct golden_point {
 struct golden {
     char letter;
     long number;            /* 4 or 8 bytes */
-    unsigned long positive; /* the same */
+    unsigned long positive; /* 4 or 8 bytes */
     double real;            /* aligned to 4 or 8 */
     float narrow;
     bool flag;

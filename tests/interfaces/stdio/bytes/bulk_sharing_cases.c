@@ -186,7 +186,7 @@ CASE(children_that_reopen_standard_input) {
     input_then(reopens);
 }
 
-/* The same with a file: the child opens another one, and the parent's offset is libc's. */
+/* The child opens another file on the number. The parent's stream and its offset must be those of libc. */
 CASE(a_file_of_the_child_on_the_number) {
     put_pattern("in", MUCH);
     int fd = next_number();
@@ -520,7 +520,7 @@ static void count_records(const char *path, int number, int times_at_most) {
         repeated <= times_at_most * BLOCK / RECORD);
 }
 
-static int in_child; /* the number of records that it writes */
+static int in_child; /* the number of records that the child writes */
 
 static void end_by_exit(void) {
     exit(0);

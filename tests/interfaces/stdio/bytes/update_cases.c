@@ -377,7 +377,7 @@ static void rewound(const char *mode) {
     fclose(f);
 }
 
-/* As programs do that read a file in /proc repeatedly. */
+/* Rewinds and reads a file repeatedly, as some programs do with files in /proc. */
 CASE(a_file_that_is_read_again) {
     rewound("r");
     rewound("r+");

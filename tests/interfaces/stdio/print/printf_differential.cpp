@@ -161,7 +161,7 @@ class generator {
 
     template <size_t n> void shuffle(size_t (&list)[n]) { std::shuffle(list, list + n, source); }
 
-    // Mostly enough.
+    // Returns the size of the buffer, usually enough for the text.
     size_t room() { return once_in(6) ? below(40) : 3000; }
 
   private:

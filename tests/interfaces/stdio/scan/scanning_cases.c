@@ -606,7 +606,7 @@ static void share_pairs(const char *format) {
 }
 
 CASE(two_threads_on_one_stream) {
-    char many[300] = "%d %d\n"; /* too many for our parser: libc's own code */
+    char many[300] = "%d %d\n"; /* too many conversions for our parser: libc's code handles them */
     for (int i = 0; i < 70; i++)
         strcat(many, "%*n");
     share_pairs("%d %d\n");
