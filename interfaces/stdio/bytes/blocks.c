@@ -78,7 +78,8 @@ static inline bool put_fast(struct asf_cios *c, const char *p, size_t bytes) {
     return true;
 }
 
-static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t count, FILE *f) {
+CACHE_LINE_ALIGNED static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t count,
+                                                                     FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t bytes = size * count;
     if (bytes == 0 || (asf__alone() && take_fast(c, p, bytes)))
@@ -90,7 +91,8 @@ static __attribute__((noinline)) size_t read_slow(void *p, size_t size, size_t c
     return items(done, bytes, size, count);
 }
 
-static __attribute__((noinline)) size_t write_slow(const void *p, size_t size, size_t count, FILE *f) {
+CACHE_LINE_ALIGNED static __attribute__((noinline)) size_t write_slow(const void *p, size_t size,
+                                                                      size_t count, FILE *f) {
     struct asf_cios *c = asf__cios(f);
     size_t bytes = size * count;
     if (bytes == 0 || (asf__alone() && put_fast(c, p, bytes)))
