@@ -122,8 +122,8 @@ ASF_EXPORT void *asf_salloc_some(struct asf_cios *stream, ssize_t *length);
 ASF_EXPORT int asf_sfree(struct asf_cios *stream, void *ptr);
 
 /* sabandon: give up a region that its owner will not give back.  Any thread may call; it needs only the
- * pointer.  An output region then counts as never allocated: its bytes are omitted, and the bytes
- * after it in sequence move up, even to the offset of a sallocAt.  An input region is given back, as by
+ * pointer.  An output region then counts as never allocated: its bytes are omitted, and the output
+ * after it takes its offset, even if sallocAt chose the offset.  An input region is given back, as by
  * sfree.
  *   ptr      as sfree's; nobody may use the region any more
  * returns  0; -EINVAL as sfree; -ENOMEM: nothing was done; or the error of a write that
@@ -133,7 +133,7 @@ ASF_EXPORT int asf_sabandon(struct asf_cios *stream, void *ptr);
 
 /* asf_set_bound: limit the output that waits for a region that is not given back.
  *   bytes    the bound, 0 for the default: 256 MB.  About this many bytes after the oldest
- *            region are kept in memory at most; regions count with their length
+ *            region are kept in memory at most; a region counts as its length
  *   wait     0: a call that needs more fails with -ENOBUFS (stdio's with ENOBUFS); else
  *            salloc, salloc_some and Salloc wait until another thread gives a region
  *            back.  The u_ forms and stdio's calls never wait
@@ -215,7 +215,7 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  *   ASF_RANDOM      neither the library nor the kernel reads ahead, and fills are
  *                   small, about 4 KB
  *   ASF_ONCE        as ASF_SEQUENTIAL; in addition, pages before the reader and its
- *                   regions are dropped from the page cache, by 2 MB or windows, even if another
+ *                   regions are dropped from the page cache, in steps of 2 MB or a window, even if another
  *                   process has read them; the rest is dropped when the stream is closed
  * and two actions:
  *   ASF_WILLNEED    the kernel begins to read the next bytes, at most 64 MB

@@ -35,7 +35,7 @@ struct asf_decoding {
 struct asf_frame {
     int64_t length;  /* the bytes of the frame measured so far; at the end, its length */
     int64_t decoded; /* at the end: how many bytes it decodes to; -1: not stated */
-    int64_t most;    /* not 0: its first bytes identify a frame, which has at most so many bytes */
+    int64_t most;    /* not 0: the first bytes identify a frame of at most this many bytes */
     uint64_t state;  /* the decoder's own */
 };
 

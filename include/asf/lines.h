@@ -103,7 +103,7 @@ static inline int asf_lines_at_hand(const struct asf_lines *lines);
  * lock     taken if lines are held. */
 ASF_EXPORT int asf_lines_end(struct asf_lines *lines);
 
-/* asf_lines_more: the part of asf_lines_next for when no delimiter is known. */
+/* asf_lines_more: asf_lines_next calls it when `places` has no further delimiter. */
 ASF_EXPORT const char *asf_lines_more(struct asf_lines *lines, ssize_t *length);
 
 static inline const char *asf_lines_next(struct asf_lines *lines, ssize_t *length) {
@@ -129,8 +129,8 @@ static inline int asf_lines_at_hand(const struct asf_lines *lines) {
  * 0. */
 struct asf_fields {
     const char *text;
-    size_t length, next, block; /* length of the text; beginning of the next field; of the bits */
-    uint64_t ends;              /* ends of fields, as bits, in the 64 bytes from `block` on */
+    size_t length, next, block; /* length of the text; offset of the next field; offset of bit 0 of `ends` */
+    uint64_t ends;              /* bit i: a field ends at offset block + i */
     int separator;
 };
 
@@ -205,7 +205,7 @@ static inline const void *asf_fixed_records_next(struct asf_fixed_records *recor
 /* asf_fixed_records_end: as asf_lines_end. */
 ASF_EXPORT int asf_fixed_records_end(struct asf_fixed_records *records);
 
-/* asf_fixed_records_more: the part of asf_fixed_records_next for when the region held has no whole record. */
+/* asf_fixed_records_more: asf_fixed_records_next calls it when the region held has no whole record. */
 ASF_EXPORT const void *asf_fixed_records_more(struct asf_fixed_records *records, ssize_t *length);
 
 static inline const void *asf_fixed_records_next(struct asf_fixed_records *records, ssize_t *length) {

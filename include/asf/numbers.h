@@ -100,7 +100,7 @@ struct asf_column {
  * source   an extension. */
 ASF_EXPORT int64_t asf_get_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
                                    size_t count, int64_t rows);
-/* Its name in version 0.2. */
+/* The name of asf_get_columns in version 0.2. */
 ASF_EXPORT int64_t asf_scan_columns(struct asf_cios *stream, int separator, const struct asf_column *columns,
                                     size_t count, int64_t rows) ASF_RENAMED(asf_get_columns);
 
@@ -110,7 +110,8 @@ ASF_EXPORT int64_t asf_scan_columns(struct asf_cios *stream, int separator, cons
 #define ASF_INTEGER_ROOM 24
 #define ASF_DOUBLE_ROOM  40
 
-/* asf_digits_int, asf_digits_uint, asf_digits_double: write the same text to memory, without a null.
+/* asf_digits_int, asf_digits_uint, asf_digits_double: write the text of asf_put_int, asf_put_uint or
+ * asf_put_double to memory, without a null.
  *   to       room for ASF_INTEGER_ROOM or ASF_DOUBLE_ROOM bytes
  * returns  the address after the last character.
  * errors   none.
@@ -131,7 +132,7 @@ ASF_EXPORT char *asf_digits_double_as(char *to, double value, int conversion, in
  * the first digit in the lowest byte. */
 #ifdef __SSE2__
 /* By W. Mula: each half abcd is copied to four places and divided by 1000, 100, 10 and 1, as a multiplication
- * and a shift.  From a, ab, abc, abcd ten times the neighbour is subtracted. */
+ * and a shift.  Each of a, ab, abc, abcd minus ten times its left neighbour is a digit. */
 ASF_INLINE uint64_t asf_eight_digits(uint32_t value) {
     const __m128i divisors = _mm_set1_epi64x((int64_t)0x80003334147b20c5);
     const __m128i shifts = _mm_set1_epi64x((int64_t)0x8000200008000080);

@@ -31,7 +31,7 @@ enum asf_part_form {
 struct asf_part {
     int64_t begin, end;   /* offsets; `end` is -1 for a part that ends where the input ends */
     int64_t index, count; /* this part's number, from 0, and how many parts there are */
-    /* asf_sopen_part checks that the file still has these. */
+    /* Of the file when it was cut: asf_sopen_part checks the file by them. */
     int64_t size, modified; /* `modified` in nanoseconds */
     uint64_t inode;
     int32_t delimiter;     /* the byte that ends every part except perhaps the last; -1: none */
@@ -45,7 +45,7 @@ struct asf_cut {
     int delimiter; /* a part ends after this byte; converted to unsigned char */
     int64_t
         record;   /* not 0: parts consist of whole records of this many bytes, and `delimiter` is not used */
-    int64_t size; /* about the bytes of a part; 0: 16 MB.  A longer line or record stays whole */
+    int64_t size; /* approximate bytes of a part; 0: 16 MB.  A longer line or record stays whole */
     bool decode;  /* a file that asf_decode would decode is cut between its frames, and a stream on a part
                      has the decoded lines or records.  `size` counts compressed bytes */
 };
@@ -94,8 +94,8 @@ typedef int asf_part_work(struct asf_cios *stream, const struct asf_part *part, 
 
 /* asf_part_done: a function of the program, which asf_each_part calls for the parts in order, each after its
  * `work`, one call at a time.  Any of the threads makes the call.  A `work` begins only if its part is less
- * than 4 parts a thread ahead of the next part for `done`.  So a slow `done` makes the threads wait, and
- * limits the results that wait for it.
+ * than 4 parts per thread ahead of the next part for `done`.  So the threads wait for a slow `done`, and few
+ * results wait for `done` at the same time.
  * returns  as asf_part_work. */
 typedef int asf_part_done(const struct asf_part *part, void *argument);
 

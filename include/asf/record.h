@@ -242,11 +242,10 @@ struct asf_record_options {
     size_t most_formats;  /* formats of one stream: 1024; also for a writer */
     size_t most_plans;    /* conversions kept: 256 */
 
-    /* Bytes of memory for the formats of one stream, and as many for the conversions kept, of which
-     * the oldest is freed when they need more; 0: 64 MiB.  A reader accepts, and a writer writes, no
-     * format beyond this limit (-E2BIG).  A stream of many beginnings, each with new formats and
-     * little else, is refused when its formats need more than these bytes and more than
-     * 64 times the stream's length. */
+    /* The most bytes of memory for the formats of one stream, and also for the conversions kept; 0: 64 MiB.
+     * A reader and a writer refuse a format beyond this limit (-E2BIG); a reader frees its oldest conversion.
+     * A reader also refuses a stream whose formats, even those no longer valid, need more than this limit
+     * plus 64 times the bytes read so far. */
     size_t most_memory;
 };
 
@@ -421,12 +420,12 @@ struct asf_record_receipt {
     size_t missing;            /* fields set to their fallback */
     size_t ignored;            /* fields that the program does not know */
     size_t cut;                /* arrays with more elements than the program has room for */
-    const char *const *absent; /* the names of the missing ones */
+    const char *const *absent; /* names of the missing fields */
 };
 
 /* asf_record_match: match two formats without a record, and report the result.
- * returns  how records will be made, as asf_record_view.  The receipt is valid as long as the reader, up
- * to its limit of conversions. */
+ * returns  as asf_record_view: how it will make the struct.  The receipt is valid until the reader frees the
+ * conversion: at its limit of conversions, or in asf_record_reader_free. */
 ASF_EXPORT int asf_record_match(struct asf_record_reader *reader, struct asf_record_format *wire,
                                 struct asf_record_format *native, struct asf_record_receipt *receipt);
 

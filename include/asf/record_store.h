@@ -34,7 +34,7 @@ struct asf_record_store_ops {
 };
 
 /* asf_record_store_with: make a store from these functions.
- *   ops  must remain until the store is freed
+ *   ops  must stay valid until the store is freed
  * returns  0; -EINVAL: another version, or a function is missing; -ENOMEM. */
 ASF_EXPORT int asf_record_store_with(const struct asf_record_store_ops *ops, void *data,
                                      struct asf_record_store **store);

@@ -17,8 +17,8 @@
  * standard's own does) is refused: every read or write then fails with badbit.
  *
  * Errors: as std::fstream: failbit if a file cannot be opened, badbit if a read or write fails,
- * exceptions as the program has asked for.  A file that is truncated while it is read may have zero
- * bytes in its place: the read after these bytes fails, or close.
+ * exceptions as the program has asked for.  If a file is truncated while it is read, the missing part may
+ * read as zero bytes: the read after these bytes fails, or close.
  * Thread safety: as any std::istream: none for one object.
  * Source: the paper's C++ stream interface ("Structure"); ISO C++20, [fstreams].
  */
@@ -204,8 +204,8 @@ inline void streambuf::end_putback() noexcept {
     setg(kept_[0], kept_[1] + (gptr() != eback()), kept_[2]);
 }
 
-/* Gives the area back to the stream: put bytes are complete, and bytes not read are read again after a
- * seek. */
+/* Gives the area back to the stream.  The bytes of a put area are complete.  If a get area has unread bytes,
+ * the next read seeks back to them. */
 inline bool streambuf::give_back() noexcept {
     int result = 0;
     end_putback();
@@ -265,7 +265,7 @@ inline streambuf::int_type streambuf::underflow() {
     return traits_type::to_int_type(*begin);
 }
 
-/* Reads at least an area directly into the program's memory: mapping and copying is slower. */
+/* Reads an area or more directly into the program's memory, because mapping and copying is slower. */
 inline std::streamsize streambuf::xsgetn(char *to, std::streamsize n) {
     std::streamsize done = std::streambuf::xsgetn(to, std::min<std::streamsize>(n, egptr() - gptr()));
     while (n - done >= area && !wrote_ && !converts_ && (mode_ & std::ios_base::in) && give_back()) {

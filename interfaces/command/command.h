@@ -81,7 +81,7 @@ int asf__run(int argc, char **argv);
 /* How to serve a program: the options that "run", "stat" and "compare" share. */
 struct serving {
     enum library library;
-    const char *options;   /* of the library, in the order given; or NULL */
+    const char *options;   /* options of the library, in the order given; or NULL */
     bool decompress;       /* the options ask to decompress input */
     bool exact, sized;     /* --exact (libc's buffers) and --buffer (a size) */
     void (*prepare)(void); /* the child calls it before exec; or NULL */
@@ -156,7 +156,7 @@ void asf__bad_option(const char *command, int option, char **argv) __attribute__
 size_t asf__size(const char *command, const char *option, const char *value);
 
 /* asf__above_stderr: move a new descriptor, which has the number of a closed standard stream, above 2.
- * returns  its number; -1 with errno: fd was -1, or there is none */
+ * returns  the new number; -1 with errno: fd was -1, or no descriptor is free */
 int asf__above_stderr(int fd);
 
 /* asf__temporary: create a file in TMPDIR or /tmp and return its descriptor, which is above 2.

@@ -18,11 +18,11 @@
 
 enum { NO_CHILD = 0, CHILD_ENDED = -1, SECONDS_TO_KILL = 2 /* seconds from a signal to SIGKILL */ };
 
-static volatile pid_t child; /* NO_CHILD, CHILD_ENDED until asf__child_done, or the process */
+static volatile pid_t child; /* a process id, then CHILD_ENDED until asf__child_done; or NO_CHILD */
 static volatile sig_atomic_t fatal_signal;
 static bool dies_of_signals;
 
-/* In a handler its signal is blocked, so raise() kills when the handler returns. */
+/* The handler's signal is blocked while the handler runs, so raise() ends the process when it returns. */
 static void raise_default(int sig) {
     signal(sig, SIG_DFL);
     raise(sig);
@@ -59,7 +59,7 @@ void asf__die_by_signals(void) {
         set_unless_ignored(signals[i], signal_child);
 }
 
-/* The terminal sends SIGINT and SIGQUIT to the child itself. */
+/* Ignores SIGINT and SIGQUIT, because the terminal sends them to the child, too. */
 static void forward_signals(void) {
     set_unless_ignored(SIGINT, SIG_IGN);
     set_unless_ignored(SIGQUIT, SIG_IGN);

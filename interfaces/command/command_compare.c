@@ -52,8 +52,8 @@ struct comparison {
     bool json;
     struct sample samples[2][MAX_RUNS];
     int count;
-    struct outcome reference, latest; /* of the first run, which is plain, and of the latest */
-    int served_status;                /* of the latest served run */
+    struct outcome reference, latest; /* outcomes of the first run, which is plain, and of the latest run */
+    int served_status;                /* wait status of the latest served run */
     const char *served_message;       /* first line of its standard error if it failed */
     const char *difference;           /* NULL: none so far */
     struct load load_before;
@@ -505,7 +505,7 @@ int asf__compare(int argc, char **argv) {
         asf__fail("compare: standard output: fcntl: %s; redirect it to a file", strerror(errno));
     current_comparison = &c;
     c.program = asf__find_program(c.argv[0]);
-    asf__preload(c.serving.library); /* fails before the first run, if at all */
+    asf__preload(c.serving.library); /* a missing library must fail before the first run */
     if (access(path_of(STDOUT_FILENO), F_OK) != 0)
         asf__fail("compare: /proc/self/fd: access: %s; mount /proc", strerror(errno));
     signal(SIGCHLD, SIG_DFL);

@@ -78,7 +78,7 @@ static const char *library_relative_to_command(enum library library) {
     return path;
 }
 
-/* A program may change its directory before it executes another. */
+/* LD_PRELOAD needs an absolute path: a program may change its directory before it executes another. */
 static const char *absolute_path(const char *path) {
     char directory[PATH_MAX];
     if (path[0] == '/')

@@ -303,7 +303,7 @@ static bool write_file_to_pipe(struct bench *b, int to) {
     return true;
 }
 
-/* The time until the reader thread has read all. */
+/* Returns the seconds until the reader thread has read all bytes; 0 on failure. */
 static double time_pipe(struct bench *b, size_t size, bool (*move)(struct bench *, int)) {
     int ends[2];
     pthread_t thread;

@@ -45,7 +45,7 @@ struct job {
     struct buffer buffer;
     /* Protected by the lock of `run`: */
     pid_t process; /* 0: not running */
-    int64_t index; /* of the job's chunk */
+    int64_t index; /* index of the job's chunk */
 };
 
 struct run {
@@ -63,7 +63,7 @@ struct run {
     pthread_mutex_t lock; /* protects the members below */
     unsigned running;     /* jobs that have not ended */
     int64_t failed;       /* index of the first failed chunk */
-    int result;           /* its exit status */
+    int result;           /* exit status for that chunk */
     bool any_found;
     int *files; /* for --merge: output file of each chunk */
     int64_t files_capacity;
@@ -102,7 +102,7 @@ static void record_failure(struct run *r, int64_t index, int result) {
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Writing to standard output has failed. */
+/* Ends this process because a write to standard output failed. */
 static void fail_output(struct run *r) {
     int error = r->output.error;
     if (error == EPIPE) {
@@ -390,8 +390,8 @@ static int64_t parse_number(const char *option, const char *value, int64_t least
     return n;
 }
 
-/* Chooses chunks so small that pipes hold the output of all runs, and so large that starting a process for
- * each takes a small part of the time. */
+/* Chooses chunks small enough that pipes hold the output of all runs, and large enough that starting the
+ * processes takes a small part of the time. */
 static void choose_block(struct run *r) {
     int64_t size = MAX_HELD_PIPES * (int64_t)PIPE_SIZE / (int64_t)r->count;
     int64_t bytes = r->input.is_file ? r->input.size - r->input.next_offset : 0;

@@ -19,7 +19,7 @@ enum { KB = 1 << 10, MB = 1 << 20, PIPE_SIZE = 1 * MB };
 struct chunk {
     int64_t index;          /* from 0, in the order of the input */
     int64_t begin, end;     /* offsets, if the input is a file */
-    const char *bytes;      /* if it is not: `end` bytes in the job's buffer */
+    const char *bytes;      /* if the input is not a file: `end` bytes in the job's buffer */
     struct held_pipe *held; /* pipes with output to be printed later */
     bool is_printing;       /* output goes directly to standard output */
     bool finished;          /* the run has ended: only `held` is left to print */

@@ -158,7 +158,7 @@ static int convert_one(struct conversion *c, const struct record_input *in, stru
     return 0;
 }
 
-/* Called before the input waits. */
+/* The input calls it before it waits, so that a reader sees the output so far. */
 static void flush_output(void *arg) {
     struct conversion *c = arg;
     int rc = c->stream ? asf_sflush(c->stream) : 0;
@@ -166,7 +166,7 @@ static void flush_output(void *arg) {
         fail_to_write(c, rc);
 }
 
-/* Opening the output would truncate the input. */
+/* Returns whether the output is the input, which opening the output would truncate. */
 static bool is_same_file(const struct conversion *c, struct asf_cios *input) {
     struct stat to, from;
     return c->output && stat(c->output, &to) == 0 && S_ISREG(to.st_mode) &&

@@ -170,15 +170,15 @@ int asf__shm_expand(int argc, char **argv) {
 struct packing {
     size_t min_count;           /* arrays of fewer numbers stay text */
     const char *prefix;         /* first part of the segments' names, or NULL */
-    const char *backend;        /* or NULL */
+    const char *backend;        /* NULL: asf_shm_create's default */
     mode_t mode;                /* permissions of the segments */
     struct text name;           /* the last word that is not a number */
     struct text leading_blanks; /* blanks before the array's first number */
-    struct text source;         /* text of the array while it has fewer than `min_count` numbers */
-    struct text overflow;       /* first number of the array that overflows a double */
+    struct text source;   /* the array's text, which end_array prints if `count` stays below `min_count` */
+    struct text overflow; /* first number of the array that overflows a double */
     double *numbers;
     size_t count, capacity;
-    char **labels; /* segments made so far; removed on failure */
+    char **labels; /* labels of the segments made so far, which a failure removes */
     size_t label_count;
 };
 
@@ -203,7 +203,8 @@ static void add_number(struct packing *p, double value) {
     p->numbers[p->count++] = value;
 }
 
-/* The segment's name: the field's.  Control characters are replaced, because no label may contain them. */
+/* Returns the field's name as the segment's name.  Replaces control characters, because no label may contain
+ * them. */
 static char *segment_name(const struct packing *p) {
     const char *field = p->name.length > 0 ? p->name.bytes : "array";
     char *name = p->prefix ? asf__text("%s/%s", p->prefix, field) : asf__text("%s", field);
@@ -275,7 +276,7 @@ static void copy_name(struct packing *p, FILE *in, const struct text *blanks, co
     clear_text(&p->name);
     append_text(&p->name, word);
     if (text_equals(word, "shmids")) {
-        read_rest_of_line(in, &p->source); /* already packed */
+        read_rest_of_line(in, &p->source); /* the rest is a label: the array is already packed */
         print_text(&p->source);
         clear_text(&p->source);
     }
@@ -312,7 +313,7 @@ static mode_t parse_mode(const char *text) {
     return (mode_t)mode;
 }
 
-/* A memfd segment would end with this process. */
+/* Refuses memfd, because a memfd segment would end with this process. */
 static const char *parse_backend(const char *name) {
     if (strcmp(name, "posix") != 0 && strcmp(name, "sysv") != 0)
         asf__fail("shm pack: --backend %s: give posix or sysv", name);

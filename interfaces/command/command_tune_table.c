@@ -82,7 +82,7 @@ static bool is_file_system(const struct target *p) {
     return p->type != 0;
 }
 
-/* The sizes are the first file system's, where files usually are.  map_min must suit all file systems. */
+/* Chooses sizes for the first file system, where files usually are.  map_min must suit all file systems. */
 void asf__tune_compute_settings(struct table *table) {
     struct asf_costs *c = &table->costs;
     const struct target *first = &table->targets[0];

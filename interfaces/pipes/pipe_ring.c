@@ -10,9 +10,9 @@
  * After the ring has ended, they are younger.
  *
  * To end the ring, a side sets ENDED, after which nothing is published, and writes the unclaimed bytes to the
- * pipe.  The writer may do so because nobody has claimed them.  A reader that ends the ring does so too,
- * because the writer may have exited.  PUSHED means that all these bytes are in the pipe.  Bytes that the
- * reader has claimed count as read.
+ * pipe.  The writer may write them because the reader has not claimed them.  A reader that ends the ring
+ * writes them, because the writer may have exited.  PUSHED means that all these bytes are in the pipe.  Bytes
+ * that the reader has claimed count as read.
  *
  * The unclaimed bytes always fit into the pipe.  A process takes an end of a ring only if the pipe's capacity
  * is at least the ring's size plus MOST_OLDER bytes.  The writer continues in the ring only while the pipe
@@ -41,8 +41,8 @@ static int pipe_bytes(int fd) {
     return asf__raw_syscall(SYS_ioctl, fd, FIONREAD, (long)&n, 0) < 0 ? INT_MAX : n;
 }
 
-/* Waits until the other side has set PUSHED.  That process may be killed first, so this checks that it lives.
- */
+/* Waits until the other side has set PUSHED.  The other process may be killed before that, so this
+ * also checks that it is alive. */
 static void await_pushed(const struct asf_pipe_end *e) {
     while (!(asf__ring_state(e->ring) & ASF_RING_PUSHED) && asf__ring_alive(e->ring) &&
            asf__ring_check_peer(e->ring) == 0)
@@ -105,8 +105,8 @@ static bool push_and_close(int fd, const char *p, size_t n) {
     return done;
 }
 
-/* Writes the bytes in a child process, which can close a descriptor first; used if this process has none
- * left.  The child ends without SIGCHLD, and only wait4 with __WCLONE sees it. */
+/* Writes the bytes in a child process, which can close a descriptor first.  Used if this process has no free
+ * descriptor.  The child ends without SIGCHLD, and only wait4 with __WCLONE sees it. */
 static bool push_by_child(struct asf_pipe_end *e, const char *p, size_t n) {
     int status = -1;
     long child = asf__raw_syscall(SYS_clone, 0, 0, 0, 0);
@@ -152,8 +152,8 @@ void asf__pipe_end_stop_ring(struct asf_pipe_end *e) {
     asf__raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
-/* Called before the descriptor is closed.  If it is the reader's, the unclaimed bytes are lost, as with a
- * pipe. */
+/* Called before the descriptor is closed.  If the reader closes its end, the unclaimed bytes are lost, as
+ * with a pipe. */
 void asf__pipe_end_before_close(struct asf_pipe_end *e) {
     struct asf_ring *r = e->ring;
     if (!r || !r->control || r->end == ASF_RING_WRITER)
@@ -164,9 +164,9 @@ void asf__pipe_end_before_close(struct asf_pipe_end *e) {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* Writes to the pipe in which the reader sleeps, which wakes it.  `s` is the ring's state with the count of
- * the reader's sleeps.  Then clears IN_PIPE, so that the next bytes go through the ring.  If the count has
- * changed, the reader sleeps again, and IN_PIPE remains set. */
+/* Wakes the reader, which sleeps in a read of the pipe, by a write to the pipe.  `s` is the ring's state with
+ * the count of the reader's sleeps.  Then clears IN_PIPE, so that the next bytes go through the ring.  If the
+ * count has changed, the reader sleeps again, and IN_PIPE remains set. */
 static ssize_t write_to_sleeper(struct asf_pipe_end *e, uint64_t s, const char *p, size_t n) {
     struct asf_ring *r = e->ring;
     uint64_t sleep = s & ASF_RING_SLEEPS, to;
@@ -197,8 +197,8 @@ static size_t write_to_ring(struct asf_pipe_end *e, uint64_t s, const char *p, s
     return n;
 }
 
-/* Waits for room for `need` bytes in the ring.  May return 0 without it; then the caller tries again.  Ends
- * the ring if the reader has died. */
+/* Waits for room for `need` bytes in the ring.  May return 0 before there is room; then the caller tries
+ * again.  Ends the ring if the reader has died. */
 static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     if (asf__ring_spin(e->ring, need))
         return 0;

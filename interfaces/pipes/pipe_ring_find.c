@@ -40,7 +40,7 @@ static int end_count; /* entries ever used; an entry is not reused */
  * over. */
 static uint32_t transferred[MAX_FDS];
 static unsigned share_count; /* how often this process passed its descriptors to others */
-static char search_lock;     /* a lock: only one thread searches, and no signal handler that interrupts it */
+static char search_lock;     /* a lock: one search at a time; other transfers meanwhile use the pipe */
 static struct {
     struct asf_ring_offer offer;
     int number;            /* descriptor of our end of the pipe, plus 1; 0: free; CLAIMED: being changed */

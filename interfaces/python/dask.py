@@ -33,19 +33,19 @@ def _parts(paths, blocksize):
 def read_columns(paths, fields, *, blocksize="64 MiB", separator="\t", skip=0):
     """Return a list of Dask arrays of one dimension, one for each field, over all rows of the files in order.
 
-      paths      a path, or several: the workers open them as they are here, so that they must see the same files
+      paths      a path, or several: the workers open the same absolute paths, and must find the same files there
       fields, separator
                  as for asf.read_columns()
-      blocksize  about the bytes of a part, as a number or as "64 MiB"
-      skip       lines at the beginning of each file that are no rows
+      blocksize  approximate bytes of a part, as a number or as "64 MiB"
+      skip       number of lines to skip at the beginning of each file
 
-    The files are cut here and read by the tasks; how many rows a part has is not known before: Dask's
-    compute_chunk_sizes() counts them.  All fields of a part are read by its task, which Dask repeats if a worker dies.
-    ValueError: a line is no row.  OSError: ESTALE, a file was replaced, rewritten or truncated since; EIO, while it was
-    read.  Both name the part, and OSError has it as `filename`.
+    This call cuts the files, and the tasks read them.  The number of rows in a part is unknown until Dask's
+    compute_chunk_sizes() counts them.  A task reads all fields of its part, and Dask repeats the task if a worker dies.
+    The tasks raise ValueError if a line is not a row.  They raise OSError if a file was replaced, rewritten or
+    truncated: ESTALE before, EIO during the read.  Both name the part, and OSError has it as `filename`.
     """
     fields = list(fields.items()) if hasattr(fields, "items") else list(fields)
-    asf.read_columns(os.devnull, fields, separator=separator, skip=skip)  # raises argument errors here
+    asf.read_columns(os.devnull, fields, separator=separator, skip=skip)  # raises errors in the arguments here
     read = dask.delayed(functools.partial(_read, fields=fields, separator=separator, skip=skip), pure=True)
     parts = [read(part) for part in _parts(paths, blocksize)]
     arrays = []

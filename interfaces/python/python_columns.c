@@ -207,7 +207,7 @@ PyObject *asf__read_columns(PyObject *self, PyObject *args, PyObject *keywords) 
 
 /* --- of a whole file, by threads -------------------------------------------------------------- */
 
-/* An array from malloc. */
+/* An object that owns an array from malloc. */
 struct column {
     struct asf__memory shown;
 };

@@ -193,8 +193,8 @@ int asf__read_again(struct asf__file *f, void *p) {
     return (int)n;
 }
 
-/* Lengthen the latest region to *n bytes, also after signals.  Only the next call reports the end of input,
- * so a region of a pipe that stays as long is asked for twice.
+/* Lengthen the latest region to *n bytes, also after signals.  If srealloc returns a pipe's region with its
+ * old length, only the next srealloc tells the end of input from a signal.  So this calls srealloc twice.
  * returns  the region, unchanged at the end or if a non-blocking descriptor has no data; NULL with *n as
  *          srealloc sets it, and with an exception if a signal handler raised one: then the bytes are read
  *          again */
@@ -270,7 +270,7 @@ static PyObject *join(PyObject *list) {
     return joined;
 }
 
-/* Read `wanted` bytes, or fewer at the end; all bytes if it is negative. */
+/* Read `wanted` bytes, or fewer at the end; all bytes if `wanted` is negative. */
 static PyObject *read_bytes(struct asf__file *f, ssize_t wanted) {
     ssize_t left = wanted >= 0 ? wanted : f->regular ? size_of(f) : SSIZE_MAX;
     PyObject *piece = next_piece(f, left, true), *list, *result = NULL;
@@ -888,8 +888,8 @@ static Py_ssize_t number_of(PyObject *type, const char *attribute) {
     return n;
 }
 
-/* The base is the C class below io.BufferedIOBase, as for io's own files, because BufferedIOBase has a
- * metaclass.  A type of the stable ABI must know how its objects begin. */
+/* Returns the C base class of io.BufferedIOBase, as io's own files use, because BufferedIOBase has a
+ * metaclass.  The stable ABI hides the base's layout, so this checks that struct asf__file begins with it. */
 PyObject *asf__file_base(void) {
     PyObject *class = buffered_io_base();
     PyObject *base = class ? PyObject_GetAttrString(class, "__base__") : NULL;

@@ -93,7 +93,7 @@ const char *asf__file_line(struct asf__file *f, ssize_t *n) {
 }
 
 bool asf__file_unread(struct asf__file *f, const char *line) {
-    f->lines.line = line; /* asf_lines_end leaves the stream there */
+    f->lines.line = line; /* asf_lines_end then sets the stream's offset to this line */
     bool ended = asf__file_enter(f, ASF_READ, NULL);
     if (ended)
         asf__file_leave(f);
@@ -138,8 +138,8 @@ static PyObject *lines_next(PyObject *self) {
     return asf__next_line(l->file, self, &l->by);
 }
 
-/* Leave the stream after the last line that was returned.  If the file was truncated under the lines, the
- * next call reports it. */
+/* End the iteration: the stream continues after the last returned line.  If the file was truncated under the
+ * lines, the next call reports the truncation. */
 static void end_iteration_of(struct asf__file *f, PyObject *iterator) {
     if (f->iterator != iterator)
         return;

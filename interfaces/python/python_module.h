@@ -55,7 +55,7 @@ PyObject *asf__memory_repr(PyObject *self);
 bool asf__memory_is_viewed(struct asf__memory *shown);
 
 struct asf__file {
-    PyObject_HEAD PyObject *dict, *weak; /* io.BufferedIOBase has them here; asf__file_base checks it */
+    PyObject_HEAD PyObject *dict, *weak; /* io.BufferedIOBase has the same two members here */
     struct asf_cios *stream;             /* NULL: closed */
     PyObject *name;                      /* the path, the descriptor's number, or the Part */
     char mode[4];
@@ -63,7 +63,7 @@ struct asf__file {
     bool shared;     /* opened with closefd=False: close() sets the descriptor's offset to the file's */
     Py_ssize_t part; /* size of the part; negative: no part, or it ends where the input ends */
     enum asf_mode now;
-    int users;               /* record readers and writers, which must be closed before the stream */
+    int users;               /* number of record readers and writers; each must be closed before the stream */
     PyThread_type_lock lock; /* held between asf__file_enter and asf__file_leave */
     unsigned long holder;    /* the thread that holds `lock`; 0: none */
     PyObject *iterator; /* the current iterator, borrowed: a Lines, a Line, the file itself, or NULL.  None:
@@ -103,8 +103,8 @@ PyObject *asf__unsupported(const char *what);
 
 PyObject *asf__copy_bytes(const void *from, ssize_t n);
 
-/* Give the latest region of input back unread, so that it is read again.  Returns 0, or an error: the stream
- * is then after the region. */
+/* Give the latest region of input back unread: the next read returns its bytes again.  Returns 0, or an
+ * error, after which the stream continues after the region. */
 int asf__read_again(struct asf__file *f, void *region);
 
 /* Write n bytes; the caller has not entered the file.  Returns false with an exception. */

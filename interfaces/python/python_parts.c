@@ -10,7 +10,7 @@
 
 #include <asf/parts.h>
 
-/* --- the values ------------------------------------------------------------ */
+/* --- the type asf.Part ------------------------------------------------------------ */
 
 static PyStructSequence_Field fields[] = {
     {"path", "of the file, as parts() was given it"},

@@ -23,7 +23,8 @@ static PyObject *attribute_of(PyObject *object, const char *name) {
     return attribute;
 }
 
-/* Returns hasnans of a pandas column whose dtype has a null of its own, na_value; else like attribute_of. */
+/* Returns a pandas column's `hasnans` if its dtype has a null value, na_value.  NULL, otherwise like
+ * attribute_of. */
 static PyObject *nulls_of_pandas(PyObject *column) {
     PyObject *dtype = attribute_of(column, "dtype");
     PyObject *null = dtype ? attribute_of(dtype, "na_value") : NULL;
@@ -34,7 +35,7 @@ static PyObject *nulls_of_pandas(PyObject *column) {
 }
 
 /* Refuse nulls, which __array__() converts to nan.  Their number is null_count in pyarrow, and null_count()
- * in polars. returns  false with an exception */
+ * in polars.  Returns false with an exception. */
 static bool has_no_nulls(PyObject *column) {
     PyObject *count = attribute_of(column, "null_count");
     PyObject *nulls = count && PyCallable_Check(count) ? PyObject_CallNoArgs(count)
@@ -361,7 +362,7 @@ static int start_threads(struct writer *w, pthread_t *threads) {
     return started;
 }
 
-/* If the system refuses threads, fewer do the work. */
+/* If the system refuses some threads, the others format all rows. */
 static int write_rows(struct writer *w, struct asf_cios *stream) {
     pthread_t threads[MOST_THREADS];
     int started = start_threads(w, threads);

@@ -2,8 +2,8 @@
  *
  * record_check.c - checks a received record against its format: offsets and counts are within the message,
  * strings end within it, and booleans are 0 or 1.  For each struct of a format it lists what must be checked:
- * pointers with their counters (slots), and booleans (flags).  Of a format without any, only the record's
- * length is checked.
+ * pointers with their counters (slots), and booleans (flags).  If the record's struct has neither, only the
+ * record's length is checked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +14,8 @@
 
 /* --- listing the slots and flags of a format --------------------------------------------------- */
 
-/* Counts the slots and flags of all structs: a hostile description could cause many by nesting. */
+/* Counts the slots and flags of all structs, because a short hostile description can nest structs and so
+ * multiply them. */
 struct listing {
     struct asf_record_format *f;
     uint32_t count;
@@ -31,7 +32,7 @@ static int add_slot(struct listing *l, struct asf_record_layout *s, struct asf__
     int rc = count_slot(l, slot.field);
     if (rc < 0)
         return rc;
-    if ((s->slots_count & (s->slots_count + 1)) == 0) { /* full at 2^n - 1 */
+    if ((s->slots_count & (s->slots_count + 1)) == 0) { /* the array is full at 2^n - 1 slots */
         struct asf__slot *more = reallocarray(s->slots, 2 * (size_t)s->slots_count + 1, sizeof *more);
         if (!more)
             return asf__record_no_memory("for the format");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_description.c - the descriptions of formats: parses one to a format, and declares a struct of this
- * program by writing one and parsing it.  It accepts only descriptions that it could have written, byte for
- * byte.
+ * record_description.c - parses the description of a format.  To declare a struct of this program, it writes
+ * the struct's description and parses that.  It accepts only descriptions that it could have written, byte
+ * for byte.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -269,7 +269,7 @@ static int parse_all(struct parse *in, struct asf_record_format *f, size_t lengt
     return rc < 0 ? rc : asf__list_slots(f);
 }
 
-/* Slots and flags count twice, since at most half of their arrays' memory is unused. */
+/* Counts slots and flags twice, because up to half of their arrays' memory is unused. */
 static size_t memory_of(const struct asf_record_format *f) {
     size_t bytes = sizeof *f + f->length + f->count * sizeof *f->structs;
     for (unsigned i = 0; i < f->count; i++) {
@@ -469,7 +469,7 @@ int asf_record_declare(const struct asf_record_type *type, struct asf_record_for
         rc = asf_record_parse(description, length, format);
     free(description);
     for (unsigned i = 0; rc == 0 && i < t.count; i++)
-        for (size_t j = 0; j < t.all[i]->count; j++) { /* a description does not contain these */
+        for (size_t j = 0; j < t.all[i]->count; j++) { /* a description lacks wishes and fallbacks */
             (*format)->structs[i].fields[j].wishes = (uint8_t)t.all[i]->fields[j].wishes;
             (*format)->structs[i].fields[j].fallback = t.all[i]->fields[j].fallback;
         }

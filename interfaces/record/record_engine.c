@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_engine.c - chooses the conversion engine, and executes ops one by one, on any CPU: all of them for
- * the scalar engine, and for vector engines the ops that these do not translate.
+ * record_engine.c - chooses the conversion engine, and executes ops one by one, on any CPU: all ops of the
+ * scalar engine, and the ops that a vector engine does not translate.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -169,7 +169,7 @@ static int float_all(const struct asf__op *m, const unsigned char *src, unsigned
     return rc;
 }
 
-/* Converts directly to float: by way of double, the integer would be rounded twice. */
+/* Converts an integer directly to float, because a conversion through double would round twice. */
 static void from_int_all(const struct asf__op *m, const unsigned char *src, unsigned char *dst) {
     for (uint32_t i = 0; i < m->count; i++, src += m->from, dst += m->to) {
         uint64_t value = load_integer(src, m);

@@ -46,7 +46,7 @@ struct asf__field {
     uint32_t offset, count, stride; /* stride: bytes of one element, also if it is a struct */
     uint32_t first_slot;            /* index of its first slot in the struct's `slots` */
     uint16_t sub, counter; /* index of its struct in the format, and of its counter in the struct; or NONE */
-    bool counts;           /* it is the counter of a dynamic array */
+    bool counts;           /* the field is the counter of a dynamic array */
     uint8_t kind, size, shape; /* size: bytes of a number or a pointer; 0 for a struct */
     uint8_t wishes;            /* ASF_RECORD_REQUIRED, ASF_RECORD_ANY_NUMBER; set only in a declared format */
     const void *fallback;
@@ -56,7 +56,7 @@ struct asf__field {
 struct asf__slot {
     uint32_t at;
     uint32_t stride;    /* bytes of an element of the array or string */
-    uint32_t alignment; /* alignment of that data */
+    uint32_t alignment; /* alignment of the array or string */
     uint32_t counter_at;
     uint16_t sub; /* struct of the elements, or NONE */
     uint8_t counter_size;
@@ -81,7 +81,7 @@ struct asf_record_layout {
     struct asf__field *fields;
     uint16_t *by_name; /* indices of fields, sorted by name */
     uint32_t slots_count, flags_count;
-    bool deep; /* `deep` is set in one of the slots */
+    bool deep; /* at least one slot has `deep` set */
     struct asf__slot *slots;
     struct asf__flag *flags;
     uint32_t depth;

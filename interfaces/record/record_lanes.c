@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_lanes.c - translates ops to a map, which has a source byte for each target byte, and covers the map
- * with lanes.  This part does not depend on the CPU.  Each lane takes as many bytes as one window of 16
+ * with lanes.  This file does not depend on the CPU.  Each lane takes as many bytes as one window of 16
  * source bytes can provide.  A window follows the last one directly if possible, since two or four adjacent
  * windows are one wider vector.
  */

@@ -43,8 +43,8 @@ static int append(struct match *m, struct asf__op op) {
     return 0;
 }
 
-/* Whether a copy can extend the last op: it follows that op, or both have the same short padding in between.
- */
+/* Whether a copy can extend the last op: source and target follow the last op's directly, or both after the
+ * same short padding. */
 static bool extends_last(const struct match *m, const struct asf__op *op) {
     if (op->code != OP_COPY || m->r->ops_count == m->body_start)
         return false;
@@ -172,7 +172,8 @@ static int zeros(struct match *m, const struct asf__field *native, uint32_t dst,
 
 static int absent_structs(struct match *m, const struct asf__field *native, uint32_t dst, uint32_t count);
 
-/* Sets a field that the record lacks: to its fallback; a struct's fields to theirs; anything else to zero. */
+/* Sets a field that the record lacks to its fallback, or to zero if it has none.  A struct without a fallback
+ * gets the fallbacks of its fields. */
 static int absent(struct match *m, const struct asf__field *native, uint32_t dst) {
     if (!has_fallback(m->plan, native))
         return zeros(m, native, dst, native->count);
@@ -514,7 +515,7 @@ static bool same_struct(const struct asf__plan *plan, unsigned wire, unsigned na
 }
 
 /* The pointers must have the same offsets, so that the record's parts remain valid after swapping.  Parts may
- * not contain pointers: then checking the record's own parts for overlap is enough. */
+ * not contain pointers, because only the parts of the record's struct are checked for overlap. */
 static bool can_swap_in_place(const struct asf__plan *plan) {
     const struct asf_record_layout *w = asf__root(plan->wire), *n = asf__root(plan->native);
     bool can = plan->how == ASF_RECORD_SWAPPED && plan->receipt.ignored == 0 && w->size == n->size &&
@@ -538,8 +539,8 @@ static int translate(struct asf__plan *plan) {
     return rc;
 }
 
-/* Counts four times the ops: their array may be half empty, and the engine's code is assumed to be as large.
- */
+/* Counts each op four times: the array of ops may be half empty, and the engine's code may be as large as the
+ * array. */
 static size_t memory_of(const struct asf__plan *plan) {
     size_t bytes = sizeof *plan + plan->wire->footprint + plan->absent_room * sizeof *plan->absent +
                    plan->room * sizeof *plan->routines;

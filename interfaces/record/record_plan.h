@@ -81,8 +81,8 @@ struct asf__plan {
     int how;                       /* ASF_RECORD_IN_PLACE, _SWAPPED or _CONVERTED */
     struct asf__routine *routines; /* the first one converts the record's struct */
     uint32_t count, room, ops;
-    size_t footprint; /* estimate of its memory in bytes, including the wire format, whose last reference it
-                         may hold */
+    size_t footprint; /* estimated bytes of memory, including the wire format, because the plan may hold its
+                         last reference */
     struct asf_record_receipt receipt;
     size_t absent_room;
     const char **absent;
@@ -112,7 +112,7 @@ int asf__convert_elements(const struct asf__routine *r, const unsigned char *src
 /* --- converting records ------------------------------------------------------------------------ */
 
 /* asf__plan_size: set *end to the offset after the last part of the converted record, if the first part
- * begins at `from`.  Returns 0; -E2BIG if that exceeds `most`; or another error of the conversion. */
+ * begins at `from`.  Returns 0; -E2BIG if *end exceeds `most`; or another error of the conversion. */
 int asf__plan_size(const struct asf__plan *plan, const struct asf__parts *parts, size_t from, size_t most,
                    size_t *end);
 

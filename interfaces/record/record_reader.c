@@ -74,9 +74,8 @@ void asf_record_reader_free(struct asf_record_reader *r) {
 
 /* --- formats ----------------------------------------------------------------------------------- */
 
-/* A format may use a thousand times the memory of its description, for instance with arrays of strings, but
- * then its records are long, too.  So refuses a stream whose formats use much more memory than the stream has
- * bytes. */
+/* Refuses a stream whose formats use much more memory than the stream has bytes.  A format with arrays of
+ * strings may use a thousand times the memory of its description, but its records are long, too. */
 static int check_work(struct asf_record_reader *r, const struct asf_record_format *f) {
     enum { FACTOR = 64 };
     r->formats_total += f->footprint;
@@ -371,8 +370,8 @@ static bool are_in_order(const struct asf__offsets *offsets, uint64_t end) {
     return true;
 }
 
-/* Reads the INDEX frames from the last to the first.  Each must be before the one that refers to it, so the
- * loop ends.  Stores the offsets of the records by their numbers. */
+/* Reads the INDEX frames from the last to the first.  Each INDEX frame must be before the frame that refers
+ * to it, so the loop ends.  Stores the offsets of the records by their numbers. */
 static int read_chain(struct asf_record_reader *r, uint64_t at, uint64_t records,
                       struct asf__offsets *formats) {
     struct asf__index index;
@@ -431,7 +430,7 @@ static int by_index(struct asf_record_reader *r) {
         return rc;
     if (at >= r->records_end || records > at / FRAME_HEAD) /* each record has at least a header */
         return -EBADMSG;
-    free(r->records.all); /* of an earlier attempt that failed */
+    free(r->records.all); /* offsets of an earlier, failed attempt */
     r->records.all = calloc(records + 1, sizeof *r->records.all);
     if (!r->records.all)
         return asf__record_no_memory("for the index");

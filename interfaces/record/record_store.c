@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_store.c - stores for formats: what all have in common, a cache of recent formats and checks of
- * loaded descriptions; and the store in a directory, where each format is a file named by its hash.
+ * record_store.c - stores for formats.  Every store has a cache of recent formats and checks of loaded
+ * descriptions.  In a directory store each format is a file named by its hash.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -168,8 +168,8 @@ static int write_file(const char *path, const void *description, size_t length) 
     return p ? rc : (int)n;
 }
 
-/* Writes a temporary file and renames it: concurrent writers store identical content.  If the temporary name
- * exists, left by a killed thread or used on another machine, tries the next one. */
+/* Writes a temporary file and renames it, because concurrent writers store identical content.  If a killed
+ * thread or another machine has made a file of the temporary name, tries the next name. */
 static int write_and_rename(const char *path, char *directory, const unsigned char hash[16],
                             const void *description, size_t length) {
     char fresh[PATH_MAX];

@@ -4,7 +4,7 @@
  * accessing memory outside the buffers.  The engines differ only in their pick().
  *
  * A lane always stores sixteen bytes, of which the last may be invalid.  The next lane or op overwrites
- * the invalid bytes.  So everything runs in order of native offsets, and near the end of a buffer lanes are
+ * the invalid bytes.  So lanes and ops run in order of native offsets, and near the end of a buffer lanes are
  * executed byte by byte.  When a record is swapped in place, a lane stores the bytes after its `length`
  * unchanged.
  */
@@ -34,7 +34,7 @@ struct generated {
 struct flat {
     struct asf__run one, many; /* `many` converts several elements in one iteration */
     uint32_t from, to;         /* bytes of an element, on the wire and native */
-    bool copies;               /* the elements are equal on both sides */
+    bool copies;               /* elements are the same on the wire and native: memcpy converts them */
     bool in_place;             /* source and target may be the same memory */
     bool only_lanes;           /* lanes do all ops: `others` is empty */
     size_t several;            /* an array with fewer elements is converted by `one` alone */
@@ -102,8 +102,8 @@ static bool describe_op(const struct asf__op *m, struct asf_record_step *step) {
     }
 }
 
-/* Generates code for the lanes of a run and the other ops, if a generator is set and supports them all.  `to`
- * is the bytes of the target element. */
+/* Generates code for the lanes of a run and the other ops, if a generator is set and supports all of
+ * them.  `to` is the size of the target element in bytes. */
 static void generate(struct generated *made, const struct asf__run *run, const struct asf__op *others,
                      uint32_t count, uint32_t to) {
     const struct asf_record_generator *g = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
@@ -169,7 +169,7 @@ static uint32_t whole_vectors(uint32_t bytes, unsigned width) {
     return n;
 }
 
-/* Makes a flat of `count` ops, whose target begins at native offset `base`. */
+/* Makes a struct flat of `count` ops.  `base` is the native offset of the first target byte. */
 static int make_flat(struct flat **made, const struct asf__op *ops, uint32_t count, uint32_t base,
                      struct flat size, const struct asf__engine *engine) {
     struct asf__map map = {
@@ -300,8 +300,8 @@ static int make_steps(struct asf__code *code, const struct asf__op *ops, uint32_
     return rc;
 }
 
-/* Whether one flat can convert a whole element: the element and each op are short.  An op
- * that is the only one may also be a long copy. */
+/* Whether one struct flat can convert a whole element: the element and all ops must be short.  A single op
+ * may also be a long copy. */
 static bool is_whole(const struct asf__routine *r) {
     if (!is_flat(r->ops, r->ops_count) || r->to > MAP_MOST)
         return false;
@@ -398,8 +398,8 @@ SELDOM static int run_lanes(const struct flat *f, const unsigned char *src, unsi
     return 0;
 }
 
-/* Runs the generated code for the elements for which its lanes stay within the buffers; *done is their
- * number. */
+/* Runs the generated code on the first elements, as long as its lanes access only the buffers.  *done is
+ * the number of these elements. */
 static int run_generated(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                          const struct asf__bounds *b, size_t *done) {
     size_t n = within(count, f->from, f->one.src_reach, (size_t)(b->src_end - src));
@@ -432,7 +432,7 @@ SELDOM static int run_mixed(const struct flat *f, const unsigned char *src, unsi
     return rc;
 }
 
-/* Mostly one call of `go` converts everything. */
+/* Usually one call of `go` converts all elements. */
 OFTEN int run_flat(const struct flat *f, const unsigned char *src, unsigned char *dst, size_t count,
                    const struct asf__bounds *b) {
     if (!f->only_lanes)

@@ -81,7 +81,7 @@ enum {
 
 /* For each byte of a target, the byte of the source that is copied there. */
 struct asf__map {
-    uint32_t length;      /* bytes of the target */
+    uint32_t length;      /* number of target bytes, and of entries in `at` */
     uint32_t src_length;  /* bytes of the source element */
     bool in_place;        /* each lane's window begins at the offset of the lane's target */
     uint32_t base;        /* with in_place: offset of the map's first target byte in the element */

@@ -115,7 +115,7 @@ SELDOM static int convert_into_more(const struct asf_record *record, const struc
     return r->converted ? convert_into_room(record, plan) : asf__record_no_memory("to convert the record");
 }
 
-/* A record is mostly no longer than earlier ones.  So the size is measured only after the buffer proved too
+/* Most records fit into the buffer of earlier records, so the size is measured only if the buffer is too
  * small. */
 static inline int convert(struct asf_record *record, const struct asf__plan *plan, const void **data) {
     int rc = convert_into_room(record, plan);

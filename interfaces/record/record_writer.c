@@ -384,8 +384,8 @@ static void drop_record(struct asf_record_writer *w) {
     unindex(w);
 }
 
-/* Shortens the region to the bytes in use.  If other regions of the stream follow it, that fails; then the
- * unused bytes become zeros of the record. */
+/* Shortens the region to the bytes in use.  If other regions of the stream follow, shortening fails, and
+ * the unused bytes become zeros in the record. */
 static void shorten(struct asf_record_writer *w) {
     struct draft *s = &w->draft;
     struct asf__frame frame = s->frame;

@@ -48,7 +48,7 @@ static redisReply *ask_once(struct server *s, const char *format, const char *ke
 }
 
 /* Sends a command, and once more after reconnecting if the connection was lost.  hiredis writes without
- * MSG_NOSIGNAL; so SIGPIPE is blocked, and a SIGPIPE that the write raised is removed. */
+ * MSG_NOSIGNAL, so this blocks SIGPIPE and removes a SIGPIPE that the write raised. */
 static redisReply *ask(struct server *s, const char *format, const char *key, const void *value,
                        size_t length) {
     static const struct timespec now = {0, 0};

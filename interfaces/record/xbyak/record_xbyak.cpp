@@ -20,7 +20,7 @@
 namespace {
 
 constexpr size_t MOST = 64 * 1024; // most bytes of code
-constexpr uint32_t UNROLLED = 64;  // most numbers of one step
+constexpr uint32_t UNROLLED = 64;  // most numbers of one step, which the code unrolls
 
 // rdi: source, rsi: target, rdx: elements; rax, rcx, r8 and xmm0 are free.
 class Code : public Xbyak::CodeGenerator {

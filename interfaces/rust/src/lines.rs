@@ -349,7 +349,7 @@ pub fn fields(line: &[u8], separator: u8) -> Fields<'_> {
 pub struct Fields<'a> {
     text: &'a [u8],
     next: usize,
-    /// Where the 64 bytes begin that the bits of `ends` stand for.
+    /// The offset of the 64 bytes that the bits of `ends` describe.
     block: usize,
     ends: u64,
     separator: u8,

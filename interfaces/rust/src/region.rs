@@ -108,7 +108,7 @@ pub struct RegionMut<'a> {
     capacity: usize,
 }
 
-// SAFETY: it owns its memory like a Vec, and any thread may call the C stream.
+// SAFETY: the region owns its memory like a Vec, and any thread may call the C stream.
 unsafe impl Send for RegionMut<'_> {}
 unsafe impl Sync for RegionMut<'_> {}
 

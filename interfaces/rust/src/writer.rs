@@ -19,8 +19,8 @@ const ROOM: usize = 32 << 10;
 ///
 /// It implements [`Write`] and [`Seek`].  Like [`BufWriter`](std::io::BufWriter) it buffers: it writes when
 /// the buffer is full, on [`flush`](Write::flush), and at the end.  [`Writer::region`] returns room in the
-/// buffer itself.  The stream owns its descriptor, and a drop closes both; [`Writer::close`] returns the
-/// error of that.
+/// buffer itself.  The stream owns its descriptor, and a drop closes both but ignores errors.
+/// [`Writer::close`] returns them.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("asf-doc-{}", std::process::id()));
