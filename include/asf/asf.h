@@ -16,8 +16,9 @@
  *
  * Thread safety: every call may be made from any thread.  The calls whose names start with u_ expect
  * the caller to hold the stream's lock (see asf_lockAsfStream).  The other calls take the lock
- * themselves, for the few instructions that change the stream's state, and while they wait for input
- * or for output to be written.  The program reads and writes its regions with the stream unlocked.
+ * themselves.  They hold it for the few instructions that change the stream's state, and while they
+ * wait for input or for output to be written.  The program reads and writes its regions with the stream
+ * unlocked.
  */
 #ifndef ASF_ASF_H
 #define ASF_ASF_H
@@ -214,9 +215,9 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  *   ASF_SEQUENTIAL  the same from the first byte on
  *   ASF_RANDOM      neither the library nor the kernel reads ahead, and fills are
  *                   small, about 4 KB
- *   ASF_ONCE        as ASF_SEQUENTIAL; in addition, pages before the reader and its
- *                   regions are dropped from the page cache, in steps of 2 MB or a window, even if another
- *                   process has read them; the rest is dropped when the stream is closed
+ *   ASF_ONCE        as ASF_SEQUENTIAL.  In addition, the library drops pages before the reader and its
+ *                   regions from the page cache, even if another process has read them.  It drops them
+ *                   in steps of 2 MB or a window, and the rest when the stream is closed
  * and two actions:
  *   ASF_WILLNEED    the kernel begins to read the next bytes, at most 64 MB
  *   ASF_DONTNEED    drops all pages of the file from the page cache now
@@ -228,10 +229,9 @@ ASF_EXPORT int64_t asf_copy(struct asf_cios *in, struct asf_cios *out, int64_t n
  * Read-ahead, small fills and ASF_ONCE apply to streams opened O_RDONLY; for other streams only the
  * kernel is told.
  *   advice   one of these
- * returns  0; -EINVAL: another advice; -ESPIPE: the stream is not on a regular file
- *          (but a pipe, a terminal, memory, or a module of the program), as
- *          posix_fadvise() returns for a pipe.  Nothing has changed, and the caller may
- *          ignore this error; or an error of fstat() or posix_fadvise().
+ * returns  0; -EINVAL: another advice; an error of fstat() or posix_fadvise(); or -ESPIPE: the
+ *          stream is not on a regular file, but on a pipe, a terminal, memory, or a module of the
+ *          program.  After -ESPIPE nothing has changed, and the caller may ignore it.
  * lock     the stream's is taken.
  * source   an extension; the paper's modules for each pattern of access. */
 enum asf_advice { ASF_NORMAL, ASF_SEQUENTIAL, ASF_RANDOM, ASF_WILLNEED, ASF_DONTNEED, ASF_ONCE, ASF_COPIED };
@@ -239,8 +239,9 @@ ASF_EXPORT int asf_advise(struct asf_cios *stream, enum asf_advice advice);
 
 /* set_stream_mode: put the stream into read or write mode.  The offset does not change.
  * returns  the stream; NULL: it was not opened for that mode, its output
- *          could not be written, or an output region has not been given back, unless
- *          sallocAt or SallocAt has moved the stream to another offset since.
+ *          could not be written, or an output region has not been given back.
+ *          Such a region does not matter if sallocAt or SallocAt has since moved the stream
+ *          to another offset.
  * source   paper, Figure 2. */
 ASF_EXPORT struct asf_cios *asf_set_stream_mode(struct asf_cios *stream, enum asf_mode mode);
 

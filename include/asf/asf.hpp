@@ -533,8 +533,8 @@ class stream {
      * which closes it: a loop over asf::stream(path).lines() works.
      *   longest  the longest line with its delimiter, or 0 for ASF_LONGEST_LINE
      *   error    receives an error instead of an exception.  It must outlive the
-     *            range, and is set when the iteration ends, or when the range is destroyed with an
-     *            error, such as EIO for lines that were returned */
+     *            range.  It is set when the iteration ends, or by the range's destructor if there is
+     *            an error, such as EIO for lines that were returned */
     asf::lines lines(char delimiter = '\n', std::size_t longest = 0) &noexcept {
         return {stream_, delimiter, longest, nullptr};
     }

@@ -39,7 +39,7 @@ ASF_EXPORT struct asf_cios *asf_dir_sopen_fd(int fd, int *error);
 
 struct asf_entry {
     const char *name; /* ends with a null */
-    size_t length;    /* of the name */
+    size_t length;    /* bytes of the name */
     uint64_t inode;
     const struct statx *status; /* NULL: not asked for, or failed */
     int error;                  /* if it failed: a negated errno value, such as -ENOENT: the entry is gone */

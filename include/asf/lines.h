@@ -12,8 +12,8 @@
  * contain every other byte, NUL too.  Nothing is copied, and the program must not change the bytes.
  * The kernels of <asf/scan.h> find the delimiters.
  *
- * As everywhere in the ASI, a call that returns a pointer gives NULL at the end with 0 in the length,
- * and NULL on an error with a negated errno value in it.  Data of pipes and terminals is handed out as
+ * As everywhere in the ASI, a call that returns a pointer gives NULL at the end and on an error.  At the
+ * end the length is 0; on an error it is a negated errno value.  Data of pipes and terminals is handed out as
  * it arrives: a call waits only for the bytes that it returns.
  *
  * The caller owns the iterators, which are structs.  Only the library uses their members; they are in
@@ -75,7 +75,7 @@ ASF_EXPORT void asf_lines_begin(struct asf_lines *lines, struct asf_cios *stream
                                 ssize_t longest);
 
 /* asf_lines_next: the next line.
- *   length   out: its bytes without the delimiter, which is at line[length]
+ *   length   out: bytes of the line without the delimiter, which is at line[length]
  *            unless asf_lines_delimited returns 0
  * returns  the line, which is not NULL when it is empty; NULL as asf_salloc_until, and also with
  *          -EBUSY: another iterator of the stream holds lines or records, or another call has used
@@ -143,15 +143,15 @@ static inline void asf_fields_begin(struct asf_fields *fields, const char *text,
                                     int separator);
 
 /* asf_fields_next: the next field.
- *   length   out: its bytes, without the separator
+ *   length   out: bytes of the field, without the separator
  * returns  the field, which is not NULL when it is empty; NULL with *length == -1 after the
  *          last one.
  * lifetime the text's. */
 static inline const char *asf_fields_next(struct asf_fields *fields, ssize_t *length);
 
 /* asf_fields_ends: the ends of fields, for asf_fields_next.
- * returns  a bit for each of the first 64 bytes that is the separator, and one for the end of
- *          the text if it is among them. */
+ * returns  a bit for each of the first 64 bytes that is the separator.  If the text ends among
+ *          them, also a bit for its end. */
 ASF_EXPORT uint64_t asf_fields_ends(const char *text, size_t n, int separator);
 
 static inline void asf_fields_begin(struct asf_fields *fields, const char *text, ssize_t length,
@@ -196,8 +196,8 @@ ASF_EXPORT void asf_fixed_records_begin(struct asf_fixed_records *records, struc
                                         size_t size);
 
 /* asf_fixed_records_next: the next record.
- *   length   out: its bytes: the size, or fewer if the file ends or an error occurs after
- *            them
+ *   length   out: bytes of the record: the size, or fewer if the file ends or an error occurs
+ *            after them
  * returns  the record, at any alignment; NULL as asf_lines_next, and -EINVAL for a size of 0.
  * lock, lifetime  as asf_lines_next. */
 static inline const void *asf_fixed_records_next(struct asf_fixed_records *records, ssize_t *length);

@@ -72,17 +72,14 @@ ASF_EXPORT ssize_t asf_parts(const char *path, const struct asf_cut *how, struct
 /* asf_sopen_part: open a stream for reading on a part of a file.
  *   path   of the part's file
  *   error  where to put 0 or a negated errno value; may be NULL.  -ESTALE: the file is not the one that was
- *          cut, or was rewritten or truncated since, by its inode, size, time and the bytes at the ends of
- *          the part; cut the file again.  -EINVAL: not a valid part; -ENOTSUP, -ENOMEM; open()'s errors
- * returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part; offsets count
- *          from the beginning of the part.  -EIO: the file was truncated before that end.  If the file has
- *          only grown, the part's end is unchanged.
- * decode   a decoded part fails as asf_decode's streams do, also with -EBADMSG if its frames do not end
- *          at their measured ends.  A seek fails with -ESPIPE.
- * lifetime until sclose.
- * threads  no limits: each stream has a descriptor and an offset of its own.  Only the thread that reads a
- *          decoded part of several decodes it.
- * source   an extension. */
+ *          cut, or was rewritten or truncated since; cut the file again.  The call compares its inode, size,
+ *          time and the bytes at the ends of the part.  -EINVAL: not a valid part; -ENOTSUP, -ENOMEM;
+ * open()'s errors returns  the stream, or NULL.  All interfaces may use it.  It ends at the end of the part;
+ * offsets count from the beginning of the part.  -EIO: the file was truncated before that end.  If the file
+ * has only grown, the part's end is unchanged. decode   a decoded part fails as asf_decode's streams do, also
+ * with -EBADMSG if its frames do not end at their measured ends.  A seek fails with -ESPIPE. lifetime until
+ * sclose. threads  no limits: each stream has a descriptor and an offset of its own.  Only the thread that
+ * reads a decoded part of several decodes it. source   an extension. */
 ASF_EXPORT struct asf_cios *asf_sopen_part(const char *path, const struct asf_part *part, int *error);
 
 /* asf_part_work: a function of the program, which asf_each_part calls once for each part.
@@ -108,8 +105,8 @@ typedef int asf_part_done(const struct asf_part *part, void *argument);
  *   done     NULL, or called for each part in order
  * returns  0 when all parts are done; the value other than 0 that `work` or `done` returned first; or a
  *          negated errno value: those of asf_parts.  -ECANCELED: a thread has ended within `work`.  After
- *          any result but 0 no further part is begun, reads of the parts in progress fail with -ECANCELED,
- *          and the call returns when their `work` has returned.
+ *          any result but 0 no further part is begun, and reads of the parts in progress fail with
+ *          -ECANCELED.  The call returns when their `work` has returned.
  * The file is opened once: if it is replaced meanwhile, the old one is read to its end.
  * Input that cannot be cut, such as a pipe, is one part, which the calling thread processes.
  * threads  any number of calls at the same time.  The library's threads block all signals.

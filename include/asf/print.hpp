@@ -5,10 +5,10 @@
  *
  *     asf::print(out, id, '\t', name, '\t', price, '\n');
  *
- * Integers are written in decimal, floating point as the shortest text that is read back as the same value
- * (std::to_chars), characters and texts as they are.  A char array or a pointer is written up to its null, as
- * by operator<<, and a null pointer as "(null)", as by printf.  No locale, format flag or width matters.
- * Source: <asf/numbers.h>; an extension.
+ * Integers are written in decimal, and characters and texts as they are.  Floating point is written as the
+ * shortest text that is read back as the same value (std::to_chars).  A char array or a pointer is written up
+ * to its null, as by operator<<, and a null pointer as "(null)", as by printf.  No locale, format flag or
+ * width matters. Source: <asf/numbers.h>; an extension.
  */
 #ifndef ASF_PRINT_HPP
 #define ASF_PRINT_HPP

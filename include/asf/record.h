@@ -167,7 +167,8 @@ ASF_EXPORT int asf_record_declare(const struct asf_record_type *type, struct asf
 ASF_EXPORT int asf_record_parse(const void *description, size_t length, struct asf_record_format **format);
 
 /* asf_record_describe: a format's canonical description, which is equal for equal formats.
- * returns  its bytes; valid as long as the format. */
+ *   length  out: number of bytes
+ * returns  the address of the description; valid as long as the format. */
 ASF_EXPORT const void *asf_record_describe(const struct asf_record_format *format, size_t *length);
 
 /* asf_record_hash: the first 128 bits of the description's SHA-256; 16 bytes
@@ -202,7 +203,7 @@ struct asf_record_member {
 ASF_EXPORT const struct asf_record_layout *asf_record_layout_of(const struct asf_record_format *format);
 
 /* asf_record_layout_name: the name with which the struct was declared; valid as long as the format.
- * asf_record_layout_size: its bytes, without data that its pointers refer to. */
+ * asf_record_layout_size: bytes of the struct, without data that its pointers refer to. */
 ASF_EXPORT const char *asf_record_layout_name(const struct asf_record_layout *layout);
 ASF_EXPORT size_t asf_record_layout_size(const struct asf_record_layout *layout);
 
@@ -243,9 +244,9 @@ struct asf_record_options {
     size_t most_plans;    /* conversions kept: 256 */
 
     /* The most bytes of memory for the formats of one stream, and also for the conversions kept; 0: 64 MiB.
-     * A reader and a writer refuse a format beyond this limit (-E2BIG); a reader frees its oldest conversion.
-     * A reader also refuses a stream whose formats, even those no longer valid, need more than this limit
-     * plus 64 times the bytes read so far. */
+     * A reader and a writer refuse a format beyond this limit (-E2BIG).  A reader frees its oldest
+     * conversions to stay within the limit.  A stream may replace its formats repeatedly.  A reader refuses
+     * it when all its formats, old and new, need more than the limit plus 64 times the bytes read so far. */
     size_t most_memory;
 };
 

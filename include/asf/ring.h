@@ -8,8 +8,8 @@
  * reader gets the same bytes.  A writer waits while the ring is full.  When the writer closes, the
  * reader gets the end of the file.  When the reader has closed or ended, the writer gets -EPIPE and
  * SIGPIPE.  When the writer has ended without closing (it was killed, or forgot), the reader gets the
- * published bytes and then -EOWNERDEAD, so that an incomplete stream is never taken for a complete
- * one.
+ * published bytes and then -EOWNERDEAD.  So the reader never takes an incomplete stream for a
+ * complete one.
  *
  * An end belongs to the process that opened it: the child of a fork cannot use its parent's end
  * (-EBADF), but may open an end that nobody has opened.  Processes that share a ring must be in one
@@ -17,7 +17,7 @@
  *
  * A process that can write to a ring decides which bytes are read from it and when it ends, but cannot
  * harm another process otherwise.  An end returns -EIO, also from sclose, when it notices that the
- * ring was truncated (missing bytes of a region read as zero) or its control block overwritten.  While
+ * ring was truncated or its control block overwritten.  Missing bytes of a region read as zero.  While
  * it waits, it notices these events within 250 ms, and also the end of a process that hides its end.
  *
  * Calls return a negated errno value on failure.

@@ -2,10 +2,10 @@
  *
  * stdio.h - inline versions of stdio's calls that move a few bytes.
  *
- * A program that is recompiled with this header, by #include or by the compiler's `-include
- * asf/stdio.h`, makes no call for a byte that the current buffer contains or has room for, as Unix programs
- * did when getc and putc were macros.  Nothing else changes: with a second thread, at the ends of the
- * buffer and on line-buffered streams libc's function of that name is called.  The header works with
+ * Recompile a program with this header, by #include or by the compiler's `-include asf/stdio.h`.  It then
+ * makes no call for a byte that the current buffer contains or has room for.  Unix programs did so when
+ * getc and putc were macros.  Nothing else changes: with a second thread, at the ends of the buffer and on
+ * line-buffered streams libc's function of that name is called.  The header works with
  * and without libasf_stdio.  A call through a pointer or as (getc)(f) calls the function.
  *
  * In C++, where getc must not be a macro, the names are asf_getc and so on.

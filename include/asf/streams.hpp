@@ -10,8 +10,8 @@
  * They are derived from std::istream and so on: every function that accepts one of those accepts them, and
  * they read and write the same bytes.  The get and put areas of asf::streambuf are regions: a file is
  * read in place.  operator>> and << of numbers are faster if the variable's type is asf::istream or
- * asf::ostream, the locale is the classic one and the format is the default; otherwise the standard
- * library's are used.
+ * asf::ostream.  The locale must be the classic one, and the format the default.  Otherwise the standard
+ * library's operators are used.
  *
  * One difference from std::basic_filebuf: a locale with a codecvt that converts bytes (none of the
  * standard's own does) is refused: every read or write then fails with badbit.

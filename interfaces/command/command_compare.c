@@ -320,7 +320,7 @@ static struct estimate confidence_interval(double *drawn, int n, double value) {
     return (struct estimate){value, drawn[n / 40], drawn[n - 1 - n / 40]};
 }
 
-/* By bootstrap: draw pairs of runs with replacement. */
+/* Estimates the medians and their ratio by bootstrap: draws pairs of runs with replacement. */
 static struct estimates bootstrap(const struct comparison *c, enum measure measure) {
     enum { DRAWS = 2000 };
     static double drawn[3][DRAWS], v[2][MAX_RUNS];

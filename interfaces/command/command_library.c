@@ -18,7 +18,7 @@
 #include "lib/sys/machine.h"
 #include "lib/sys/package.h"
 
-/* The soname ends in the major version. */
+/* Returns the library's soname, which ends in the major version. */
 static const char *file_name(enum library library) {
     return asf__text("%s.%.*s", library == UNIX_LIBRARY ? "libasf_unix.so" : "libasf_stdio.so",
                      (int)strcspn(ASF_VERSION, "."), ASF_VERSION);

@@ -390,8 +390,8 @@ static int64_t parse_number(const char *option, const char *value, int64_t least
     return n;
 }
 
-/* Chooses chunks small enough that pipes hold the output of all runs, and large enough that starting the
- * processes takes a small part of the time. */
+/* Chooses a size small enough that pipes hold the output of all runs.  It must be large enough that starting
+ * the processes takes a small part of the time. */
 static void choose_block(struct run *r) {
     int64_t size = MAX_HELD_PIPES * (int64_t)PIPE_SIZE / (int64_t)r->count;
     int64_t bytes = r->input.is_file ? r->input.size - r->input.next_offset : 0;

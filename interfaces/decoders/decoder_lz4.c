@@ -3,7 +3,7 @@
  * decoder_lz4.c - decoder of lz4: frames, skippable frames, and the legacy frames of "lz4 -l".
  *
  * liblz4 does not decode legacy frames; the lz4 tool does.  A legacy frame is a magic number, then blocks of
- * at most 8 MB of data, each preceded by its compressed size, without an end mark.
+ * at most 8 MB of data.  The compressed size precedes each block, and no end mark follows the last.
  */
 #include <errno.h>
 #include <lz4.h>

@@ -211,8 +211,8 @@ static ssize_t await_room(struct asf_pipe_end *e, uint32_t need) {
     return 0;
 }
 
-/* Whether the next bytes may go into the ring: its reader lives, and the pipe holds at most MOST_OLDER bytes.
- */
+/* Whether the next bytes may go into the ring.  The reader must have attached and be alive.  If the writer
+ * has written to the pipe, the pipe must hold at most MOST_OLDER bytes. */
 static bool may_use_ring(struct asf_pipe_end *e, uint64_t s) {
     if (s & ASF_RING_ENDED || !(s & ASF_RING_SEEN(ASF_RING_READER)))
         return false;

@@ -94,8 +94,8 @@ static bool is_suitable(int fd, enum asf_ring_end end) {
     return other >= 0;
 }
 
-/* Returns 0 if this process may take this end of the ring, -EAGAIN if the creator has not yet set the process
- * for the end, or another error. */
+/* Returns 0 if this process may take this end of the ring; -EAGAIN if the creator has not yet named the end's
+ * process; or another error. */
 static int may_attach(int ring, enum asf_ring_end end) {
     struct asf_ring_control c;
     if (asf__ring_check(ring) != ASF_PIPE_RING ||

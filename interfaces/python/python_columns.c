@@ -14,7 +14,7 @@
 /* A column to read. */
 struct target {
     Py_ssize_t field, place; /* place: index in the returned list */
-    char format[2];          /* a format of the module struct */
+    char format[2];          /* a format code of Python's module struct: "i", "q" or "d" */
     PyObject *bytes;         /* bytearray with room for the rows, or a Column */
 };
 

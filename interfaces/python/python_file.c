@@ -2,8 +2,8 @@
  *
  * python_file.c - files: bytes, lines and regions of a stream.
  *
- * Lines and small reads are taken directly from the stream's buffer if the GIL is held and no thread is in a
- * call (holder is 0).  All other calls go through asf__file_enter.
+ * Lines and small reads come directly from the stream's buffer while the caller holds the GIL and no thread
+ * is in a call (holder is 0).  All other calls go through asf__file_enter.
  */
 #include "interfaces/python/python_module.h"
 

@@ -45,7 +45,7 @@ PyObject *asf__memory_subscript(PyObject *self, PyObject *key);
 int asf__memory_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *asf__memory_enter(PyObject *self, PyObject *unused);
 
-/* Returns the memory as a view of items of a struct format, such as "d". */
+/* Returns the memory as a view of items.  `format` is a code of Python's module struct, such as "d". */
 PyObject *asf__memory_array(PyObject *self, const char *format);
 
 /* Slot of types that only show memory: "<asf.Array of 16 bytes>". */
@@ -195,7 +195,7 @@ bool asf__again(ssize_t code);
     } while (0)
 
 /* Run a call that may write, without the GIL.  Signals that a program may handle and survive are blocked
- * meanwhile. */
+ * during the call. */
 void asf__hold_signals(const struct asf__file *f, sigset_t *before);
 void asf__let_signals(const struct asf__file *f, const sigset_t *before);
 #define ASF_PUTTING(f, call)                                                                                 \

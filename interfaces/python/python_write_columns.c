@@ -112,8 +112,8 @@ static bool is_one_of(const char *letters, char letter) {
     return letter && strchr(letters, letter);
 }
 
-/* The kind of a struct format in the machine's byte order.  The size distinguishes integers: "l" has four or
- * eight bytes. */
+/* Finds the kind for a format of Python's module struct, in the machine's byte order.  The size distinguishes
+ * integers: "l" has four or eight bytes. */
 static bool kind_of(const Py_buffer *view, enum kind *kind) {
     const char *format = view->format ? view->format : "B";
     format += is_one_of(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "@=<" : "@=>", *format);
@@ -293,8 +293,8 @@ static bool make_chunks(struct writer *w, const struct table *t, int threads) {
     return made;
 }
 
-/* Format the next chunk, if there is one and the ring has room.  The caller holds the lock, which is released
- * meanwhile. */
+/* Format the next chunk, if there is one and the ring has room.  The caller holds the lock, and this
+ * releases it while it formats. */
 static bool format_next(struct writer *w) {
     if (w->taken == w->count || w->taken == w->written + w->room)
         return false;

@@ -72,7 +72,7 @@ struct asf__routine {
     uint32_t ops_count;
     struct asf__fill *fills;
     uint32_t fills_count;
-    struct asf__code *code; /* of a vector engine; NULL: the scalar engine runs the ops */
+    struct asf__code *code; /* vector code; NULL: the scalar engine runs the ops */
 };
 
 struct asf__plan {

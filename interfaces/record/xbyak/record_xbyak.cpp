@@ -144,11 +144,11 @@ class Code : public Xbyak::CodeGenerator {
         }
         Xbyak::Label fits;
         mov(rcx, rax);
-        add(rcx, rcx);                                          // remove the sign bit
-        mov(r8, uint64_t{0x47efffffe0000000} * 2 + 0x20000000); // the bits of 0x1.ffffffp127, shifted alike
+        add(rcx, rcx);                                          // shift the sign bit out
+        mov(r8, uint64_t{0x47efffffe0000000} * 2 + 0x20000000); // bits of 0x1.ffffffp127, shifted left by 1
         cmp(rcx, r8);
         jb(fits);
-        mov(r8, uint64_t{0x7ff0000000000000} * 2); // the bits of infinity, shifted alike
+        mov(r8, uint64_t{0x7ff0000000000000} * 2); // bits of infinity, shifted left by 1
         cmp(rcx, r8);
         jb(misfit, T_NEAR);
         L(fits);

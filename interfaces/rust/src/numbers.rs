@@ -90,9 +90,9 @@ impl Column<'_> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`Reader::read_columns`] for a line that is not a row (if there are several such lines, for any
-/// of them) and of [`each_part`](crate::each_part).  `EMSGSIZE` if the skipped lines together are longer than
-/// 1 MB.  After an error the vectors are unchanged.
+/// The errors of [`each_part`](crate::each_part), and those of [`Reader::read_columns`] for a line that is not a
+/// row.  If several lines are not rows, the error is that of any one.  `EMSGSIZE` if the skipped lines together
+/// are longer than 1 MB.  After an error the vectors are unchanged.
 pub fn read_columns(
     path: impl AsRef<Path>,
     separator: u8,
