@@ -316,7 +316,7 @@ void expect_as_wc(const Bytes &data) {
 }
 
 TEST(ScanWords, AsWcForEveryByte) {
-    for (int c = 0; c < 256; c += 256 / tests::rounds(256)) {
+    for (int c = 0; c < 256; c++) {
         auto byte = static_cast<unsigned char>(c);
         SCOPED_TRACE(c);
         expect_as_wc({byte});
