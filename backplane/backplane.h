@@ -49,12 +49,11 @@ void asf__cios_free(struct asf_cios *c);
 void asf__cancelled(void *c);
 
 /* --- the list of all streams (list.c), and closing a stream (close.c) ---
- * Before a fork list.c's handler
- * locks the list, records that each stream's descriptor is shared, and makes the cuts of bulk streams.  It
- * skips a bulk stream that another thread has locked, or on which a call is in progress, and, in a
- * multithreaded process, one that is used by _unlocked functions; the child then drops the blocks that the
- * parent puts.  Other pending and unread bytes are in both processes.  The parent unlocks the list.  The
- * child releases it and all locks of streams, also those of its own thread (flockfile). */
+ * Before a fork list.c's handler locks the list, records that each stream's descriptor is shared, and makes
+ * the cuts of bulk streams.  It skips a bulk stream that another thread has locked, or on which a call is in
+ * progress, and, in a multithreaded process, one that is used without its lock; the child then drops the
+ * blocks that the parent puts.  Other pending and unread bytes are in both processes.  The parent unlocks the
+ * list.  The child releases it and all locks of streams, also those of its own thread (flockfile). */
 
 /* asf__cios_link: make the stream the first in the list of all streams.  lock: none.
  * asf__cios_unlink: remove the stream from the list if it is there; asf__cios_close calls this.  lock:

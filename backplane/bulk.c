@@ -168,8 +168,8 @@ static bool may_begin(const struct asf_cios *c) {
            c->buffer != &c->single && c->buffer->size >= c->block && c->block <= MEMORY / 2;
 }
 
-/* Whether the call in progress has not locked the stream: an _unlocked function's, or one on a stream for
- * which the program does its own locking, where `use` says that there is none. */
+/* Whether the call in progress uses the stream without its lock: `use` is ASF_UNLOCKED in an _unlocked
+ * function, and ASF_OUTSIDE in any call on a stream with ASF_USER_LOCK. */
 static bool is_unlocked(const struct asf_cios *c) {
     return c->use != ASF_LOCKED;
 }

@@ -17,7 +17,7 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, nullptr, 10) : otherwise;
 }
 
-// The rounds of a random test: a part of `many`, unless all tests run (asf_rounds of tests/CMakeLists.txt).
+// The rounds of a random test: a part of `many`, unless all tests run (tests/CMakeLists.txt).
 inline constexpr int rounds(int many) {
     return many / ASF_SHARE_OF_ROUNDS > 0 ? many / ASF_SHARE_OF_ROUNDS : 1;
 }

@@ -31,8 +31,9 @@ enum asf_part_form {
 struct asf_part {
     int64_t begin, end;   /* offsets; `end` is -1 for a part that ends where the input ends */
     int64_t index, count; /* this part's number, from 0, and how many parts there are */
-    /* Of the file when it was cut: asf_sopen_part checks the file by them. */
-    int64_t size, modified; /* `modified` in nanoseconds */
+    /* The file's size, time of modification in nanoseconds, and inode when asf_parts cut the file.
+     * With them asf_sopen_part refuses a file that has changed since, other than by growing. */
+    int64_t size, modified;
     uint64_t inode;
     int32_t delimiter;     /* the byte that ends every part except perhaps the last; -1: none */
     int32_t form;          /* an asf_part_form */
